@@ -1,0 +1,134 @@
+package ipn
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// defaultMaxFields is the limit of a zero setting. A genuine body has some 120
+// fields, a few hundred with promoted products and the merchant's own fields.
+const defaultMaxFields = 1000
+
+// scanForm reads a URL-encoded body in one pass over its bytes and appends its
+// pairs to dst. It never fails: whatever is not well formed is kept as text and
+// named in a problem, because the specification promises no more than "name=value
+// pairs separated by &" and an authentic body must not be lost for its spelling.
+//
+// Unlike net/url it keeps order, repeats and pairs with a semicolon or a bad
+// escape. Everything is decoded exactly once. Past maxFields pairs (at most 0:
+// the default) it stops. Neither body nor contentType is kept or altered: all
+// texts lie in one buffer of the body's size.
+func scanForm(body []byte, contentType string, maxFields int, dst Fields) (Fields, []Problem) {
+	if maxFields <= 0 {
+		maxFields = defaultMaxFields
+	}
+	var s formScanner
+	var ok bool
+	if s.charset, ok = charsetOf(contentType); !ok {
+		s.problems.add("", CharsetUnknown, "")
+	}
+	body = s.trimByteOrderMark(body)
+	s.buf.Grow(len(body))
+	dst = slices.Grow(dst, min(maxFields, 1+bytes.Count(body, []byte{'&'})))
+	return s.scan(body, maxFields, dst), s.problems
+}
+
+// A formScanner is the state of one scan.
+type formScanner struct {
+	charset  charset
+	buf      strings.Builder // grown once; names and values are slices of it
+	problems problemList
+}
+
+// trimByteOrderMark drops a UTF-8 byte order mark, encoded or not.
+func (s *formScanner) trimByteOrderMark(body []byte) []byte {
+	for _, mark := range []string{"\xEF\xBB\xBF", "%EF%BB%BF"} {
+		if len(body) >= len(mark) && strings.EqualFold(string(body[:len(mark)]), mark) {
+			s.problems.add("", ByteOrderMark, "")
+			return body[len(mark):]
+		}
+	}
+	return body
+}
+
+// scan cuts the body at each '&'. Empty pieces, as a trailing '&' leaves them,
+// are nothing and not counted.
+func (s *formScanner) scan(body []byte, maxFields int, dst Fields) Fields {
+	count := 0
+	for first, more := true, true; more; first = false {
+		var pair []byte
+		pair, body, more = cutByte(body, '&')
+		if !first && bytes.HasPrefix(pair, []byte("amp;")) {
+			pair = pair[len("amp;"):]
+			s.problems.add("", AmpersandEntity, "")
+		}
+		if len(pair) == 0 {
+			continue
+		}
+		if count++; count > maxFields {
+			s.problems.add("", TooManyFields, "stopped after "+strconv.Itoa(maxFields))
+			break
+		}
+		dst = append(dst, s.field(pair, count))
+	}
+	return dst
+}
+
+// field decodes one pair, the number-th of the body. Only the first '=' counts.
+func (s *formScanner) field(pair []byte, number int) Field {
+	rawName, rawValue, hasEquals := cutByte(pair, '=')
+	name, marks := s.token(rawName)
+	value, valueMarks := s.token(rawValue)
+	marks |= valueMarks
+	if !hasEquals {
+		marks |= noEquals
+	}
+	if name == "" {
+		marks |= noName
+	}
+	if valueMarks&percent != 0 && looksEncoded(value) {
+		marks |= twice
+	}
+	if marks &^= percent | foreign; marks != 0 {
+		s.report(name, number, marks)
+	}
+	return Field{Name: name, Value: value}
+}
+
+// report names what a pair showed, in the order of the table.
+func (s *formScanner) report(name string, number int, seen marks) {
+	label := name
+	if !isPlainName(name) || seen&noEquals != 0 {
+		label = "#" + strconv.Itoa(number)
+	}
+	for _, row := range markTable {
+		if seen&row.mark != 0 {
+			s.problems.add(label, row.code, "")
+		}
+	}
+}
+
+// isPlainName tells whether a name is a name and nothing else. A pair cut out
+// of a badly encoded body can hold a shopper's own words in its place; those
+// must not reach a problem's Field.
+func isPlainName(name string) bool {
+	const most = 64
+	for i := 0; i < len(name); i++ {
+		if !nameBytes[name[i]] {
+			return false
+		}
+	}
+	return name != "" && len(name) <= most
+}
+
+var nameBytes = byteSet("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.[]{}")
+
+// cutByte is bytes.Cut for one byte.
+func cutByte(b []byte, sep byte) (before, after []byte, found bool) {
+	if i := bytes.IndexByte(b, sep); i >= 0 {
+		return b[:i], b[i+1:], true
+	}
+	return b, nil, false
+}

@@ -1,0 +1,196 @@
+package receiver
+
+import (
+	"cmp"
+	"mime"
+	"strings"
+
+	"go.uber.org/zap"
+
+	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
+)
+
+// Mode says what a check may do: nothing, watch, or refuse.
+type Mode string
+
+// The modes.
+const (
+	Off     Mode = "off"
+	Observe Mode = "observe"
+	Enforce Mode = "enforce"
+)
+
+// Policy says what is believed. The checks themselves are pure functions of internal/ipn; this is what follows from them.
+type Policy struct {
+	Mode            Mode          // of signature and authKey
+	Signature       ipn.Signature // zone and window; its secrets are taken from Secrets
+	Secrets         func() []ipn.Secret
+	SignatureHeader string
+	TimestampHeader string
+	AuthKey         ipn.Secret // legacy data protection key; zero: authKey is not checked
+	Senders         ipn.Senders
+	SendersMode     Mode // of the address list
+}
+
+// judgement is what is thought of a post: who vouches for it, or why it is refused.
+type judgement struct {
+	vouched  ipn.Vouched
+	refusal  *answer // nil: the post may climb on
+	reason   ipn.Reason
+	detail   string
+	problems []ipn.Problem
+	fields   []zap.Field
+}
+
+// consequence is what a verdict leads to: the voucher when it is only observed, the reason when it is enforced.
+type consequence struct {
+	observed ipn.Vouched
+	reason   ipn.Reason // "" when even enforcement lets it pass
+}
+
+// afterSignature and afterAuthKey are the two tables of verification. NoKey and NotVerifiable pass: what cannot be
+// checked is not held against the sender; a program that enforces without any key does not start.
+var (
+	afterSignature = map[ipn.Result]consequence{
+		ipn.Good:      {observed: ipn.VouchedSignature},
+		ipn.NoKey:     {observed: ipn.VouchedUnsigned},
+		ipn.Missing:   {ipn.VouchedUnsigned, ipn.ReasonSignatureMissing},
+		ipn.Malformed: {ipn.VouchedFailed, ipn.ReasonSignatureMalformed},
+		ipn.Mismatch:  {ipn.VouchedFailed, ipn.ReasonSignatureMismatch},
+	}
+	afterAuthKey = map[ipn.Result]consequence{
+		ipn.Good:          {observed: ipn.VouchedAuthKey},
+		ipn.NoKey:         {observed: ipn.VouchedUnsigned},
+		ipn.NotVerifiable: {observed: ipn.VouchedUnsigned},
+		ipn.Missing:       {ipn.VouchedUnsigned, ipn.ReasonAuthKeyMissing},
+		ipn.Malformed:     {ipn.VouchedFailed, ipn.ReasonAuthKeyMismatch},
+		ipn.Mismatch:      {ipn.VouchedFailed, ipn.ReasonAuthKeyMismatch},
+	}
+)
+
+// judge applies all checks that need no decoding: the address list, the signature over the raw bytes, the media type.
+// A body whose signature is bad is never decoded.
+func (rc *Receiver) judge(p *post) judgement {
+	if j := rc.judgeSender(p); j.refusal != nil {
+		return j
+	}
+	j := rc.judgeSignature(p)
+	if j.refusal != nil {
+		return j
+	}
+	return rc.judgeMedia(p, j)
+}
+
+func (rc *Receiver) judgeSender(p *post) judgement {
+	if rc.Policy.SendersMode != Observe && rc.Policy.SendersMode != Enforce {
+		return judgement{}
+	}
+	if rc.Policy.Senders.Contains(p.peer) {
+		rc.metrics.verified("sender", "listed")
+		return judgement{}
+	}
+	rc.metrics.verified("sender", "unlisted")
+	if rc.Policy.SendersMode == Observe {
+		return judgement{}
+	}
+	return judgement{refusal: forbidden, reason: ipn.ReasonSenderNotListed}
+}
+
+func (rc *Receiver) judgeSignature(p *post) judgement {
+	if rc.Policy.Mode == Off {
+		return judgement{vouched: ipn.VouchedOff}
+	}
+	check := rc.Policy.Signature
+	check.Secrets = rc.Policy.Secrets()
+	header := p.request.Header
+	verdict := check.Verify(p.body, header.Values(rc.Policy.TimestampHeader), header.Values(rc.Policy.SignatureHeader), p.arrived)
+	rc.metrics.verified("signature", string(verdict.Result))
+
+	j := judgement{vouched: afterSignature[verdict.Result].observed}
+	if verdict.KeyID != "" {
+		j.fields = append(j.fields, zap.String("keyId", verdict.KeyID))
+	}
+	if verdict.Stale {
+		j.problems = append(j.problems, ipn.Problem{Code: ipn.SignatureStale})
+	}
+	if reason := afterSignature[verdict.Result].reason; reason != "" && rc.Policy.Mode == Enforce {
+		j.refusal, j.reason = unauthorized, reason
+	}
+	return j
+}
+
+// judgeMedia refuses what is not a form, unless its signature is good: an authentic post is never refused for its
+// content. Nothing is unpacked in either case.
+func (rc *Receiver) judgeMedia(p *post, j judgement) judgement {
+	odd := ipn.Problem{}
+	switch encoding := p.request.Header.Get("Content-Encoding"); {
+	case encoding != "" && !strings.EqualFold(encoding, "identity"):
+		odd, j.reason = ipn.Problem{Code: ipn.ContentEncoded}, ipn.ReasonContentEncoding
+	case !isForm(p.request.Header.Get("Content-Type")):
+		odd, j.reason = ipn.Problem{Code: ipn.NotAForm}, ipn.ReasonMediaType
+	default:
+		return j
+	}
+	if j.vouched == ipn.VouchedSignature {
+		j.problems = append(j.problems, odd)
+		return j
+	}
+	j.refusal = wrongMedia
+	return j
+}
+
+// isForm accepts the form type with any parameters, and no type at all: the sender's is undocumented.
+func isForm(contentType string) bool {
+	if contentType == "" {
+		return true
+	}
+	media, _, err := mime.ParseMediaType(contentType)
+	if media == "" && err != nil { // broken beyond reading; what stands before the first ";" decides
+		media, _, _ = strings.Cut(contentType, ";")
+	}
+	return strings.EqualFold(strings.TrimSpace(media), "application/x-www-form-urlencoded")
+}
+
+// judgeAuthKey checks the key inside the body, where one is set. It vouches where the signature did not, and a mismatch
+// refuses even beside a good signature: the two cannot both be right.
+func (rc *Receiver) judgeAuthKey(event *ipn.Event, j judgement) judgement {
+	if rc.Policy.Mode == Off || rc.Policy.AuthKey.IsZero() {
+		return j
+	}
+	verdict := ipn.VerifyAuthKey(event, rc.Policy.AuthKey)
+	rc.metrics.verified("auth_key", string(verdict.Result))
+	after := afterAuthKey[verdict.Result]
+	signed := j.vouched == ipn.VouchedSignature
+	if !signed {
+		j.vouched = after.observed
+	}
+	mismatch := after.reason == ipn.ReasonAuthKeyMismatch
+	if rc.Policy.Mode == Enforce && (mismatch || after.reason != "" && !signed) {
+		j.refusal, j.reason = unauthorized, after.reason
+	}
+	return j
+}
+
+// Reverify judges a quarantined post again under the present keys. It returns the receipt to record, or the reason why
+// the post is still not believed.
+func (rc *Receiver) Reverify(q *ipn.Quarantined) (*ipn.Receipt, ipn.Reason) {
+	check := rc.Policy.Signature
+	check.Secrets = rc.Policy.Secrets()
+	value := func(name string) []string {
+		if v, sent := q.Headers[strings.ToLower(name)]; sent {
+			return []string{v}
+		}
+		return nil
+	}
+	verdict := check.Verify(q.Raw, value(rc.Policy.TimestampHeader), value(rc.Policy.SignatureHeader), q.ReceivedAt)
+	event := rc.Decoder.Decode(q.Raw, q.Headers["content-type"])
+	if verdict.Result != ipn.Good {
+		if rc.Policy.AuthKey.IsZero() || ipn.VerifyAuthKey(event, rc.Policy.AuthKey).Result != ipn.Good {
+			return nil, cmp.Or(afterSignature[verdict.Result].reason, q.Reason)
+		}
+	}
+	return &ipn.Receipt{
+		Event: event, Identity: rc.Scope.Identify(event), Digest: q.Digest, Content: event.ContentDigest(),
+		Vouched: ipn.VouchedPromoted, Raw: q.Raw, Origin: q.Origin,
+	}, ""
+}

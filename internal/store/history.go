@@ -1,0 +1,191 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
+)
+
+// eventColumns are read for every answer; amounts as text, so that no digit passes through a float.
+const eventColumns = `
+	e.id, e.identity, e.digest, e.verification, e.receipts, e.received_at, e.last_received_at, e.sorted_at, e.problems,
+	coalesce(e.transaction_type, '') as transaction_type, coalesce(e.reference_number, '') as reference_number,
+	coalesce(e.original_reference, '') as original_reference, coalesce(e.reversal_reference, '') as reversal_reference,
+	coalesce(e.subscription_id, '') as subscription_id, coalesce(e.account_id, '') as account_id, coalesce(e.contract_id, '') as contract_id,
+	coalesce(e.merchant_transaction_id, '') as merchant_transaction_id, coalesce(e.vendor_id, '') as vendor_id,
+	coalesce(e.amount::text, '') as amount, coalesce(e.currency, '') as currency, coalesce(e.amount_usd::text, '') as amount_usd,
+	coalesce(e.tax_amount::text, '') as tax_amount, coalesce(e.tax_usd::text, '') as tax_usd,
+	coalesce(e.payment_method, '') as payment_method, coalesce(e.country, '') as country, coalesce(e.status, '') as status, e.test, e.occurred_at,
+	(select count(*) from variants v where v.event_id = e.id) as variants, p.raw, p.headers`
+
+// fromEvents joins the payload by its partition key, so that one month is read and not all.
+const fromEvents = `
+	from events e left join payloads p on p.event_id = e.id and p.received_at = e.received_at`
+
+// Events answers a Question: at most q.Limit events, newest first. It fails with ipn.ErrUnavailable.
+func (s *Store) Events(ctx context.Context, q ipn.Question) ([]ipn.Stored, error) {
+	where, args := conditions(q)
+	args = append(args, max(q.Limit, 1))
+	query := fmt.Sprintf("select %s %s %s order by e.sorted_at desc, e.id desc limit $%d", eventColumns, fromEvents, where, len(args))
+	return s.stored(ctx, query, args...)
+}
+
+// Event returns one event, or ipn.ErrNotFound.
+func (s *Store) Event(ctx context.Context, id int64) (*ipn.Stored, error) {
+	found, err := s.stored(ctx, "select "+eventColumns+fromEvents+" where e.id = $1", id)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, ipn.ErrNotFound
+	}
+	return &found[0], nil
+}
+
+// conditions turns a Question into a where clause and its parameters. Column names stand here and nowhere else: no text
+// of a caller becomes SQL.
+func conditions(q ipn.Question) (string, []any) {
+	var clauses []string
+	var args []any
+	add := func(clause string, values ...any) {
+		for _, v := range values {
+			args = append(args, v)
+			clause = strings.Replace(clause, "?", fmt.Sprintf("$%d", len(args)), 1)
+		}
+		clauses = append(clauses, clause)
+	}
+	for _, c := range []struct{ column, value string }{
+		{"transaction_type", q.TransactionType},
+		{"reference_number", q.ReferenceNumber},
+		{"subscription_id", q.SubscriptionID},
+		{"merchant_transaction_id", q.MerchantTransactionID},
+		{"account_id", q.AccountID},
+		{"currency", q.Currency},
+	} {
+		if c.value != "" {
+			add("e."+c.column+" = ?", c.value)
+		}
+	}
+	if !q.From.IsZero() {
+		add("e.sorted_at >= ?", q.From)
+	}
+	if !q.To.IsZero() {
+		add("e.sorted_at < ?", q.To)
+	}
+	if q.Test != nil {
+		add("e.test = ?", *q.Test)
+	}
+	if q.Text != "" {
+		add("e.id in ("+anyReference+")", q.Text)
+	}
+	if q.After != nil {
+		add("(e.sorted_at, e.id) < (?, ?)", q.After.SortedAt, q.After.ID)
+	}
+	if len(clauses) == 0 {
+		return "", nil
+	}
+	return "where " + strings.Join(clauses, " and "), args
+}
+
+// anyReference finds events by a number somebody has at hand, whichever of the indexed references it is.
+const anyReference = `
+	with wanted as (select ?::text as text)
+	select id from events, wanted where reference_number = text
+	union select id from events, wanted where subscription_id = text
+	union select id from events, wanted where merchant_transaction_id = text
+	union select id from events, wanted where account_id = text`
+
+// eventRow is an event as the query returns it.
+type eventRow struct {
+	ID                                                                             int64
+	Identity, Digest                                                               []byte
+	Verification                                                                   string
+	Receipts, Variants                                                             int64
+	ReceivedAt, LastReceivedAt, SortedAt                                           time.Time
+	Problems                                                                       json.RawMessage
+	TransactionType, ReferenceNumber, OriginalReference, ReversalReference         string
+	SubscriptionID, AccountID, ContractID, MerchantTransactionID, VendorID         string
+	Amount, Currency, AmountUSD, TaxAmount, TaxUSD, PaymentMethod, Country, Status string
+	Test                                                                           bool
+	OccurredAt                                                                     *time.Time
+	Raw                                                                            []byte
+	Headers                                                                        map[string]string
+}
+
+func (s *Store) stored(ctx context.Context, query string, args ...any) ([]ipn.Stored, error) {
+	rows, err := s.queries.Query(ctx, query, args...)
+	if err != nil {
+		return nil, known(err)
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByNameLax[eventRow])
+	if err != nil {
+		return nil, known(err)
+	}
+	events := make([]ipn.Stored, len(found))
+	for i := range found {
+		if events[i], err = found[i].stored(); err != nil {
+			return nil, fmt.Errorf("read event %d: %w", found[i].ID, err)
+		}
+	}
+	return events, nil
+}
+
+func (r *eventRow) stored() (ipn.Stored, error) {
+	s := ipn.Stored{
+		ID: r.ID, Vouched: ipn.Vouched(r.Verification), Receipts: r.Receipts, Variants: r.Variants,
+		ReceivedAt: r.ReceivedAt.UTC(), LastReceivedAt: r.LastReceivedAt.UTC(), SortedAt: r.SortedAt.UTC(), Raw: r.Raw, Headers: r.Headers,
+		Facts: ipn.Facts{
+			TransactionType: r.TransactionType, ReferenceNumber: r.ReferenceNumber, OriginalReference: r.OriginalReference,
+			ReversalReference: r.ReversalReference, SubscriptionID: r.SubscriptionID, AccountID: r.AccountID, ContractID: r.ContractID,
+			MerchantTransactionID: r.MerchantTransactionID, VendorID: r.VendorID, Currency: r.Currency, PaymentMethod: r.PaymentMethod,
+			Country: r.Country, Status: r.Status, Test: r.Test,
+		},
+	}
+	copy(s.Identity[:], r.Identity)
+	copy(s.Digest[:], r.Digest)
+	if r.OccurredAt != nil {
+		s.Facts.OccurredAt = r.OccurredAt.UTC()
+	}
+	if err := json.Unmarshal(r.Problems, &s.Problems); err != nil {
+		return s, fmt.Errorf("read the problems: %w", err)
+	}
+	for _, m := range []struct {
+		text string
+		into *ipn.Money
+	}{{r.Amount, &s.Facts.Amount}, {r.AmountUSD, &s.Facts.AmountUSD}, {r.TaxAmount, &s.Facts.TaxAmount}, {r.TaxUSD, &s.Facts.TaxUSD}} {
+		amount, err := ipn.ParseMoney(m.text)
+		if err != nil {
+			return s, fmt.Errorf("read an amount: %w", err)
+		}
+		*m.into = amount
+	}
+	return s, nil
+}
+
+// Variants returns the variants of an event, oldest first; none for an event that has none or does not exist.
+func (s *Store) Variants(ctx context.Context, eventID int64) ([]ipn.Variant, error) {
+	rows, err := s.queries.Query(ctx, `
+		select id, digest, verification, receipts, received_at, last_received_at, raw, headers
+		from variants where event_id = $1 order by id`, eventID)
+	if err != nil {
+		return nil, known(err)
+	}
+	variants, err := pgx.CollectRows(rows, func(r pgx.CollectableRow) (ipn.Variant, error) {
+		var v ipn.Variant
+		var digest []byte
+		err := r.Scan(&v.ID, &digest, (*string)(&v.Vouched), &v.Receipts, &v.ReceivedAt, &v.LastReceivedAt, &v.Raw, &v.Headers)
+		copy(v.Digest[:], digest)
+		v.ReceivedAt, v.LastReceivedAt = v.ReceivedAt.UTC(), v.LastReceivedAt.UTC()
+		return v, err
+	})
+	if err != nil {
+		return nil, known(err)
+	}
+	return variants, nil
+}

@@ -1,0 +1,108 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
+)
+
+// Quarantine keeps a post with all that is needed to judge it again, and reports whether it did: a refused post is let
+// go once the bounds are reached. It fails with ipn.ErrUnavailable.
+func (s *Store) Quarantine(ctx context.Context, q *ipn.Quarantined) (kept bool, err error) {
+	headers, err := headersJSON(q.Headers)
+	if err != nil {
+		return false, err
+	}
+	tag, err := s.intake.Exec(ctx, `
+		with held as (select count(*) as rows, coalesce(sum(octet_length(raw)), 0) as bytes from quarantine where promoted_at is null and answered <> 200)
+		insert into quarantine (reason, detail, answered, digest, raw, headers, peer, received_at)
+		select $1, $2, $3::smallint, $4, $5::bytea, $6, $7, $8 from held
+		where $3::smallint = 200 or (held.rows < $9 and held.bytes + octet_length($5::bytea) <= $10)`,
+		string(q.Reason), textOrNull(q.Detail), q.Answered, q.Digest[:], q.Raw, headers, peerOrNull(q.Peer), q.ReceivedAt.UTC().Truncate(time.Microsecond),
+		s.quarantineRows, s.quarantineBytes)
+	if err != nil {
+		return false, unavailable(err)
+	}
+	return tag.RowsAffected() == 1, nil
+}
+
+// Quarantined returns one entry that was not promoted yet, or ipn.ErrNotFound.
+func (s *Store) Quarantined(ctx context.Context, id int64) (*ipn.Quarantined, error) {
+	rows, err := s.intake.Query(ctx, `
+		select id, reason, coalesce(detail, '') as detail, answered, digest, raw, headers, peer, received_at
+		from quarantine where id = $1 and promoted_at is null`, id)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	q, err := pgx.CollectExactlyOneRow(rows, scanQuarantined)
+	if err != nil {
+		return nil, known(err)
+	}
+	return q, nil
+}
+
+func scanQuarantined(r pgx.CollectableRow) (*ipn.Quarantined, error) {
+	q := &ipn.Quarantined{}
+	var reason string
+	var digest []byte
+	var peer *netip.Addr
+	if err := r.Scan(&q.ID, &reason, &q.Detail, &q.Answered, &digest, &q.Raw, &q.Headers, &peer, &q.ReceivedAt); err != nil {
+		return nil, err
+	}
+	q.Reason = ipn.Reason(reason)
+	copy(q.Digest[:], digest)
+	if peer != nil {
+		q.Peer = *peer
+	}
+	return q, nil
+}
+
+// Promote records an entry's receipt as an event and marks the entry, in one transaction and once: a second promotion,
+// also at the same moment, gives ipn.ErrNotFound.
+func (s *Store) Promote(ctx context.Context, id int64, receipt *ipn.Receipt) (ipn.Recorded, error) {
+	row, err := rowOf(receipt)
+	if err != nil {
+		return ipn.Recorded{}, err
+	}
+	var recorded ipn.Recorded
+	err = pgx.BeginFunc(ctx, s.intake, func(tx pgx.Tx) error {
+		var locked int64
+		if err := tx.QueryRow(ctx, "select id from quarantine where id = $1 and promoted_at is null for update", id).Scan(&locked); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, "select pg_advisory_xact_lock($1)", logLock); err != nil {
+			return fmt.Errorf("take the log lock: %w", err)
+		}
+		var first []byte
+		if err := tx.QueryRow(ctx, insertReceipt, row.args...).Scan(&recorded.EventID, &recorded.Receipts, &first); err != nil {
+			return err
+		}
+		recorded.Outcome = outcomeOf(recorded.Receipts, bytes.Equal(first, row.content[:]))
+		_, err := tx.Exec(ctx, "update quarantine set promoted_at = greatest(now(), received_at), promoted_event_id = $2 where id = $1", id, recorded.EventID)
+		return err
+	})
+	if err != nil {
+		return ipn.Recorded{}, known(err)
+	}
+	return recorded, nil
+}
+
+func (s *Store) quarantineCounts(ctx context.Context) (map[ipn.Reason]int64, error) {
+	rows, err := s.intake.Query(ctx, "select reason, count(*) from quarantine where promoted_at is null group by reason")
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	counts := map[ipn.Reason]int64{}
+	var reason string
+	var n int64
+	if _, err := pgx.ForEachRow(rows, []any{&reason, &n}, func() error { counts[ipn.Reason(reason)] = n; return nil }); err != nil {
+		return nil, unavailable(err)
+	}
+	return counts, nil
+}
