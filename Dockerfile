@@ -27,5 +27,5 @@ ENV IPN_ENV=production IPN_LISTEN=:8080 IPN_PRIVATE_LISTEN=:8081
 USER 65532:65532
 EXPOSE 8080 8081
 STOPSIGNAL SIGTERM
-HEALTHCHECK --interval=5s --timeout=3s --start-period=30s --retries=3 CMD ["/ipn-receiver", "healthcheck"]
+HEALTHCHECK --interval=5s --timeout=5s --start-period=30s --retries=3 CMD ["/ipn-receiver", "healthcheck"]
 ENTRYPOINT ["/ipn-receiver"]

@@ -16,7 +16,7 @@ const superuser = "postgres"
 // goroutine.
 type Server struct {
 	process   *process
-	home      *home
+	done      chan struct{}
 	socketDir string
 	version   string
 	durable   bool
@@ -61,14 +61,16 @@ func (s *Server) PID() int { return s.process.pid() }
 
 // Done is closed when the server has ended, by itself or by Stop, and its
 // directory may be used again.
-func (s *Server) Done() <-chan struct{} { return s.process.done }
+func (s *Server) Done() <-chan struct{} { return s.done }
 
 // Stop ends the server and returns when it has ended: connections are cut, and
 // a durable server writes a checkpoint first. When ctx ends before the server
 // does, the server is killed, which loses nothing that was committed durably. A
 // server that has ended already is no error.
 func (s *Server) Stop(ctx context.Context) error {
-	return s.process.stop(ctx, s.durable)
+	err := s.process.stop(ctx, s.durable)
+	<-s.done
+	return err
 }
 
 // milliseconds is the time since start, as log lines tell it.

@@ -13,15 +13,14 @@ import (
 var errUnsupported = errors.New("a private PostgreSQL cannot be started on " + runtime.GOOS + ": set IPN_DATABASE_URL")
 
 type (
-	process struct{ done chan struct{} }
-	home    struct{}
+	process struct{}
 	// A Lock is a held lock on a file.
 	Lock struct{}
 )
 
 func start(context.Context, Config) (*Server, error) { return nil, errUnsupported }
 
-func (p *process) pid() int                        { return 0 }
+func (p *process) pid() int                         { return 0 }
 func (p *process) stop(context.Context, bool) error { return errUnsupported }
 
 // FindVersion fails: there is nothing to find here.

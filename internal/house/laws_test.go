@@ -23,7 +23,7 @@ func laws() []law {
 	all := []law{roomLaw, ioLaw, driverLaw, simulatorLaw}
 	all = append(all, callLaws...)
 	all = append(all, functionLaw, fileLaw, packageCommentLaw, exportedCommentLaw, sleepLaw, unfinishedLaw)
-	return append(all, lockTimeoutLaw, sqlLaw, metricLaw)
+	return append(all, lockTimeoutLaw, sqlLaw, metricLaw, testNameLaw)
 }
 
 func TestTheTreeKeepsItsLaws(t *testing.T) {

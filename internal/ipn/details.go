@@ -166,4 +166,3 @@ func (v *view) leftover() Leftover {
 	}
 	return Leftover{Other: rest}
 }
-

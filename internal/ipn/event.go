@@ -91,6 +91,9 @@ func (e *Event) MarshalJSON() ([]byte, error) {
 	})
 }
 
+// Encode writes the fields as the sender would: see [Encode]. It is not the raw body, whose spelling may differ.
+func (e *Event) Encode() []byte { return Encode(e.Fields) }
+
 // value returns the trimmed text of a standard field: of its first non-empty occurrence, or "" when the field is
 // absent, empty or contradicted.
 func (e *Event) value(id nameID) string {

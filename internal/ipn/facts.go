@@ -208,11 +208,8 @@ func (r *reader) magnitude(name, text, currency string) Money {
 		r.problems.add(name, code, "")
 		return Money{}
 	}
-	money, err := ParseMoney(text)
-	if err != nil { // has the grammar just checked
-		return Money{}
-	}
-	return money.Abs()
+	amount, _ := readAmount(text) // has the grammar just checked
+	return Money{text: amount.canonical()}.Abs()
 }
 
 // currency returns the first of the fields that was sent, in upper case; "" when that one is no currency code.

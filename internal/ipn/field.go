@@ -57,12 +57,14 @@ func (f Fields) AppendJSON(dst []byte) []byte { return f.appendObject(dst, false
 func (f Fields) AppendFullJSON(dst []byte) []byte { return f.appendObject(dst, true) }
 
 func (f Fields) appendObject(dst []byte, empties bool) []byte {
-	var plan objectPlan
-	f = plan.make(f, empties)
+	var roles [256]uint8
+	var slots [512]uint32
+	f = withStorableNames(f)
+	plan := f.plan(empties, roles[:], slots[:])
 	dst = append(dst, '{')
 	comma := false
 	for i := range f {
-		role := plan.roles[i]
+		role := plan[i]
 		if role == skipped {
 			continue
 		}
@@ -102,30 +104,20 @@ const (
 	skipped         // empty, or told by the first of its name
 )
 
-// An objectPlan finds the repeated names with a hash table that lives on the
-// caller's stack for bodies of ordinary size: comparing each name with each
-// would cost more than the writing.
-type objectPlan struct {
-	roles []uint8
-	small [256]uint8
-	slots [512]uint32
-}
-
 var planSeed = maphash.MakeSeed()
 
-// make fills the roles and returns the fields to write, which differ from the
-// given ones only when a name has to be sanitised.
-func (p *objectPlan) make(f Fields, empties bool) Fields {
-	f = withStorableNames(f)
-	slots := p.slots[:]
-	p.roles = p.small[:]
-	if len(f) > len(p.small) {
-		slots, p.roles = make([]uint32, tableSize(len(f))), make([]uint8, len(f))
+// plan gives each field its role. It finds the repeated names with a hash table,
+// since comparing each name with each would cost more than the writing. The two
+// slices are room on the caller's stack, enough for bodies of ordinary size;
+// slots is all zero.
+func (f Fields) plan(empties bool, roles []uint8, slots []uint32) []uint8 {
+	if len(f) > len(roles) {
+		roles, slots = make([]uint8, len(f)), make([]uint32, tableSize(len(f)))
 	}
 	mask := uint64(len(slots) - 1)
 	for i := range f {
 		if f[i].Value == "" && !empties {
-			p.roles[i] = skipped
+			roles[i] = skipped
 			continue
 		}
 		slot := maphash.String(planSeed, f[i].Name) & mask
@@ -133,12 +125,12 @@ func (p *objectPlan) make(f Fields, empties bool) Fields {
 			slot = (slot + 1) & mask
 		}
 		if first := slots[slot]; first != 0 {
-			p.roles[first-1], p.roles[i] = repeated, skipped
+			roles[first-1], roles[i] = repeated, skipped
 			continue
 		}
 		slots[slot] = uint32(i + 1)
 	}
-	return f
+	return roles
 }
 
 // tableSize is the power of two that leaves a table of n entries half empty.

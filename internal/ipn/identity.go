@@ -1,7 +1,6 @@
 package ipn
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -64,28 +63,37 @@ func (s Scope) node(e *Event) string {
 	return ""
 }
 
-// ContentDigest is the SHA-256 over the decoded pairs in sorted order, without ipnId, which names the delivery: equal
+// ContentDigest is the SHA-256 over the decoded pairs in a fixed order, without ipnId, which names the delivery: equal
 // for two bodies that say the same, whatever their order and percent-encoding. Fields beyond the decoder's limit are
 // not in it.
 func (e *Event) ContentDigest() Digest {
-	pairs := make(Fields, 0, len(e.Fields))
+	order := make([]*Field, 0, len(e.Fields))
 	size := 0
-	for _, f := range e.Fields {
-		if sameName(f.Name, "ipnId") {
-			continue
+	for i := range e.Fields {
+		if f := &e.Fields[i]; !sameName(f.Name, "ipnId") {
+			order = append(order, f)
+			size += len(f.Name) + len(f.Value) + 2*binary.MaxVarintLen16
 		}
-		pairs = append(pairs, f)
-		size += len(f.Name) + len(f.Value) + 2*binary.MaxVarintLen16
 	}
-	slices.SortFunc(pairs, func(a, b Field) int {
-		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Value, b.Value))
-	})
+	slices.SortFunc(order, compareFields)
 	w := make(keyWriter, 0, size)
-	for _, f := range pairs {
+	for _, f := range order {
 		w.part(f.Name)
 		w.part(f.Value)
 	}
 	return sha256.Sum256(w)
+}
+
+// compareFields orders by length before text, which decides most comparisons without reading a name. Stored digests
+// hang on it: it never changes.
+func compareFields(a, b *Field) int {
+	if len(a.Name) != len(b.Name) {
+		return len(a.Name) - len(b.Name)
+	}
+	if order := strings.Compare(a.Name, b.Name); order != 0 {
+		return order
+	}
+	return strings.Compare(a.Value, b.Value)
 }
 
 // keyWriter collects the parts of a key.
@@ -192,8 +200,8 @@ func (p keyPart) text(e *Event) string {
 	case folded:
 		return strings.ToLower(value)
 	case amount:
-		if m, err := ParseMoney(value); err == nil {
-			return strings.TrimPrefix(m.String(), "-")
+		if m, err := ParseMoney(value); err == nil && !m.IsZero() {
+			return m.Abs().Decimal().String()
 		}
 	}
 	return value

@@ -70,21 +70,36 @@ func (s *formScanner) token(raw []byte) (string, marks) {
 func (s *formScanner) unescape(raw []byte) (string, marks) {
 	var seen marks
 	start := s.buf.Len()
-	for i := 0; i < len(raw); {
-		run := i
-		for i < len(raw) && plain[raw[i]] {
-			i++
+	for {
+		if run := plainPrefix(raw); run > 0 {
+			s.buf.Write(raw[:run])
+			raw = raw[run:]
 		}
-		s.buf.Write(raw[run:i])
-		if i == len(raw) {
-			break
+		if len(raw) == 0 {
+			return s.buf.String()[start:], seen
 		}
-		c, size, mark := decodeByte(raw[i:])
+		c, size, mark := decodeByte(raw)
 		seen |= mark
 		s.buf.WriteByte(c)
-		i += size
+		raw = raw[size:]
 	}
-	return s.buf.String()[start:], seen
+}
+
+// keep copies bytes into the buffer as they are.
+func (s *formScanner) keep(raw []byte) string {
+	start := s.buf.Len()
+	s.buf.Write(raw)
+	return s.buf.String()[start:]
+}
+
+// plainPrefix is how many plain bytes b begins with.
+func plainPrefix(b []byte) int {
+	for i, c := range b {
+		if !plain[c] {
+			return i
+		}
+	}
+	return len(b)
 }
 
 // decodeByte decodes the byte at the start of raw that is not plain. A percent

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/net/http/httpguts"
+
+	"github.com/ipn-receiver/ipn-receiver/internal/embeddedpg"
+)
+
+// name is how errors call a setting: by its flag and its variable.
+func name(flag string) string { return "--" + flag + " (" + variable(flag) + ")" }
+
+// variable is the variable of a flag: IPN_MAX_BODY of max-body.
+func variable(flag string) string {
+	return "IPN_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// complaints gathers what is wrong with the settings, so that all is told at once.
+type complaints []error
+
+// unless adds a complaint about a setting when it does not hold.
+func (c *complaints) unless(holds bool, flag, format string, args ...any) {
+	if !holds {
+		*c = append(*c, fmt.Errorf("%s: %s", name(flag), fmt.Sprintf(format, args...)))
+	}
+}
+
+// check reads the secrets, fills in what depends on the machine, and returns all
+// that is wrong, each with its setting and how to mend it. Nothing but files of
+// secrets is opened.
+func (s *Settings) check(machine machine) error {
+	var c complaints
+	for _, load := range []func() error{s.PrivateAccess.load, s.SigningKeys.load, s.Proof.load} {
+		if err := load(); err != nil {
+			c = append(c, err)
+		}
+	}
+	if err := s.DatabaseSetting.check(machine); err != nil {
+		c = append(c, err)
+	}
+	s.checkDoors(&c)
+	s.checkProof(&c)
+	s.checkNumbers(&c)
+	s.checkProduction(&c)
+	return errors.Join(c...)
+}
+
+func (s *Settings) checkDoors(c *complaints) {
+	checkAddress(c, "listen", s.Listen)
+	checkAddress(c, "private-listen", s.PrivateListen)
+	c.unless(s.Listen != s.PrivateListen || strings.HasSuffix(s.Listen, ":0"), "private-listen",
+		"both doors have one address: give the private one a port of its own")
+	c.unless(strings.HasPrefix(s.Path, "/") && path.Clean(s.Path) == s.Path && !strings.ContainsAny(s.Path, "?#%{} ;"), "path",
+		"%q is no plain path: write it as /ipn, without a slash at the end", s.Path)
+	c.unless(s.APIToken.IsZero() || len(s.APIToken.Reveal()) >= 16, "api-token", "too short: set a random one of at least 16 characters")
+	c.unless(!s.APIToken.IsZero() || isLoopback(s.PrivateListen), "api-token",
+		"needed, because the private door is reached from other machines: set one of at least 16 characters, or set --private-listen to 127.0.0.1:8081")
+}
+
+func checkAddress(c *complaints, flag, address string) {
+	_, port, err := net.SplitHostPort(address)
+	n, portErr := strconv.Atoi(port)
+	c.unless(err == nil && portErr == nil && n >= 0 && n <= 65535, flag, "%q is no address: write HOST:PORT, such as 127.0.0.1:8080 or :8080", address)
+}
+
+// isLoopback tells whether an address is reached from this machine only. An
+// empty host is every interface.
+func isLoopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
+}
+
+func (s *Settings) checkProof(c *complaints) {
+	mode := s.VerificationMode()
+	c.unless(mode != "enforce" || s.hasKey(), "verification",
+		"enforce without a key would refuse every IPN: set %s or %s", name("signing-secrets"), name("data-protection-key"))
+	proves := s.hasKey() && mode != "off"
+	c.unless(proves || mode == "enforce" || s.AcceptUnverified || isLoopback(s.Listen), "verification",
+		"the public door is reached from other machines and nothing would prove where IPNs come from: "+
+			"set %s, or type --accept-unverified if you mean it", name("signing-secrets"))
+	c.unless(s.SendersMode != "enforce" || s.Senders.Len() > 0, "senders-mode",
+		"enforce without senders would refuse every IPN: set %s", name("senders"))
+	c.unless(httpguts.ValidHeaderFieldName(s.SignatureHeader), "signature-header", "%q is no name of a header", s.SignatureHeader)
+	c.unless(httpguts.ValidHeaderFieldName(s.TimestampHeader), "timestamp-header", "%q is no name of a header", s.TimestampHeader)
+	c.unless(!strings.EqualFold(s.SignatureHeader, s.TimestampHeader), "timestamp-header", "one header cannot hold signature and timestamp: name two")
+	c.unless(s.SignatureWindow > 0, "signature-window", "must be more than 0, such as 72h")
+}
+
+func (s *Settings) checkNumbers(c *complaints) {
+	for _, atLeast := range []struct {
+		flag          string
+		value, lowest int
+	}{
+		{"pool-size", s.PoolSize, 1}, {"max-fields", s.MaxFields, 100},
+		{"max-connections", s.MaxConnections, 1}, {"max-connections-per-address", s.MaxConnectionsPerAddress, 1},
+		{"junk-rate", s.JunkRate, 1}, {"junk-burst", s.JunkBurst, 1}, {"quarantine-max-rows", s.QuarantineMaxRows, 1},
+	} {
+		c.unless(atLeast.value >= atLeast.lowest, atLeast.flag, "%d is too few: set at least %d", atLeast.value, atLeast.lowest)
+	}
+	c.unless(s.MaxBody >= 64<<10, "max-body", "too small: an IPN may have 64KiB")
+	c.unless(s.MaxBody <= 64<<20, "max-body", "too large: set at most 64MiB; real IPNs have a few KiB")
+	c.unless(s.MemoryBudget >= s.MaxBody, "memory-budget", "too small: one IPN of %s must fit", name("max-body"))
+	c.unless(s.QuarantineMaxBytes >= s.MaxBody, "quarantine-max-bytes", "too small: one IPN of %s must fit", name("max-body"))
+	c.unless(s.Hold >= 0 && s.Hold <= time.Minute, "hold", "set it between 0s and 1m: who sent the IPN hangs up sooner or later")
+	c.unless(s.AdmissionWait >= 0 && s.AdmissionWait <= time.Minute, "admission-wait", "set it between 0s and 1m")
+	c.unless(s.DrainTimeout > 0, "drain-timeout", "must be more than 0, such as 10s")
+	c.unless(s.DrainDelay >= 0 && s.DrainDelay < s.DrainTimeout, "drain-delay", "must be shorter than %s, of which it is a part", name("drain-timeout"))
+}
+
+func (s *Settings) checkProduction(c *complaints) {
+	if !s.Production() {
+		return
+	}
+	c.unless(!s.UsesEmbedded(), "database-url", "needed in production, where the private PostgreSQL is refused: nobody backs it up")
+	c.unless(s.Verification != "off", "verification", "off is refused in production: leave it at auto, and set %s", name("signing-secrets"))
+	c.unless(s.hasKey() || s.AcceptUnverified, "signing-secrets",
+		"needed in production, else anyone can make up payments: set the secret the payment service signs with, or type --accept-unverified if it signs nothing")
+	c.unless(!s.APIToken.IsZero(), "api-token", "needed in production: set one of at least 16 characters")
+}
+
+// check reads the database URL and fills in the directories.
+func (d *DatabaseSetting) check(m machine) error {
+	if err := d.load(); err != nil {
+		return err
+	}
+	var c complaints
+	c.unless(!d.DatabaseURL.IsZero() || d.UsesEmbedded(), "database-url", "needed, because %s is off", name("embedded"))
+	if d.UsesEmbedded() {
+		c.fill(&d.DataDir, "data-dir", m, embeddedpg.DefaultDir)
+		c.fill(&d.CacheDir, "cache-dir", m, embeddedpg.DefaultCacheDir)
+	}
+	return errors.Join(c...)
+}
+
+// fill sets a directory that nobody named to the one usual on the machine.
+func (c *complaints) fill(dir *string, flag string, m machine, usual func(int, func(string) string) (string, error)) {
+	if *dir != "" {
+		return
+	}
+	found, err := usual(m.uid, m.getenv)
+	c.unless(err == nil, flag, "needed: %v", err)
+	*dir = found
+}
+
+// machine is what the settings depend on besides what was typed.
+type machine struct {
+	uid       int // 0 is root, who has directories of the system
+	lookupEnv func(string) (string, bool)
+}
+
+func (m machine) getenv(variable string) string {
+	value, _ := m.lookupEnv(variable)
+	return value
+}

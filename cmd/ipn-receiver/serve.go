@@ -1,0 +1,274 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"go.uber.org/zap"
+
+	"github.com/ipn-receiver/ipn-receiver/internal/finance"
+	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
+	"github.com/ipn-receiver/ipn-receiver/internal/receiver"
+	"github.com/ipn-receiver/ipn-receiver/internal/server"
+	"github.com/ipn-receiver/ipn-receiver/internal/store"
+)
+
+// service is the running program. Its parts stand in the order in which an IPN meets them; they are closed in reverse.
+//
+//	public door -> receiver -> recorder -> store -> PostgreSQL
+//	private door -> finance, metrics, health -^
+type service struct {
+	*Settings
+	program  *program
+	log      *zap.Logger
+	registry *prometheus.Registry
+	keys     *keys
+
+	public, private *server.Listener
+	database        *database
+	store           *store.Store
+	recorder        *store.Recorder
+	migrated        atomic.Bool
+}
+
+// serve takes IPNs in until ctx ends, then drains. Requests that had to be cut are no error: nothing that was
+// acknowledged is lost, and who got no answer sends again.
+func serve(ctx context.Context, p *program, settings *Settings) error {
+	log := newLogger(&settings.Process, p.stderr)
+	defer func() { _ = log.Sync() }()
+	s := &service{Settings: settings, program: p, log: log, registry: prometheus.NewRegistry()}
+	err := s.run(ctx)
+	if errors.Is(err, server.ErrCut) {
+		log.Warn("stopped with requests in flight")
+		return nil
+	}
+	return err
+}
+
+func (s *service) run(ctx context.Context) (err error) {
+	if err := s.openDoors(); err != nil {
+		return err
+	}
+	defer s.public.Close()
+	defer s.private.Close()
+
+	if s.database, err = openDatabase(ctx, &s.DatabaseSetting, s.log); err != nil {
+		return err
+	}
+	defer s.database.close(s.log)
+	if s.keys, err = openKeys(s.Settings); err != nil {
+		return err
+	}
+	if err := s.openStore(ctx); err != nil {
+		return err
+	}
+	defer s.store.Close()
+	edge, err := s.edge()
+	if err != nil {
+		return err
+	}
+
+	// The background outlives ctx: what is in flight when the signal comes is still recorded.
+	background, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var working sync.WaitGroup
+	working.Go(func() { s.recorder.Run(background) })
+	working.Go(func() { s.prepareSchema(background) })
+	working.Go(func() { s.keys.watch(background, s.log) })
+	defer working.Wait()
+	defer stop()
+
+	serving, lost := context.WithCancelCause(ctx)
+	defer lost(nil)
+	go func() {
+		select {
+		case <-s.database.ended():
+			lost(errors.New("the private PostgreSQL ended by itself; its log is in the data directory"))
+		case <-serving.Done():
+		}
+	}()
+	err = edge.Run(serving, s.program.stopNow)
+	if cause := context.Cause(serving); ctx.Err() == nil && cause != nil {
+		return errors.Join(cause, err)
+	}
+	return err
+}
+
+// openDoors binds both addresses, so that a port that is taken stops the program before anything else is started.
+func (s *service) openDoors() (err error) {
+	s.public, err = server.Listen(s.Listen, server.Limits{
+		Connections: s.MaxConnections, PerAddress: s.MaxConnectionsPerAddress, Exempt: s.TrustedProxies.Contains,
+	})
+	if err != nil {
+		return fmt.Errorf("open the public door, %s: %w", name("listen"), err)
+	}
+	if s.private, err = server.Listen(s.PrivateListen, server.Limits{Connections: 256}); err != nil {
+		s.public.Close()
+		return fmt.Errorf("open the private door, %s: %w", name("private-listen"), err)
+	}
+	return nil
+}
+
+func (s *service) openStore(ctx context.Context) (err error) {
+	s.store, err = store.Open(context.WithoutCancel(ctx), store.Config{
+		DSN: s.database.dsn, PoolSize: s.PoolSize, Registerer: s.registry,
+		QuarantineRows: int64(s.QuarantineMaxRows), QuarantineBytes: int64(s.QuarantineMaxBytes),
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", name("database-url"), err)
+	}
+	s.recorder, err = store.NewRecorder(s.store, 0, s.registry)
+	return err
+}
+
+// edge puts the handlers behind the doors.
+func (s *service) edge() (*server.Server, error) {
+	health := server.NewHealth(
+		server.Check{Name: "schema", Probe: s.schemaReady},
+		server.Check{Name: "database", Probe: s.store.Ready},
+	)
+	public, err := s.publicHandler()
+	if err != nil {
+		return nil, err
+	}
+	private, err := s.privateHandler(health)
+	if err != nil {
+		return nil, err
+	}
+	doors := []server.Door{
+		{Name: "public", Listener: s.public, Handler: public, WriteTimeout: s.Hold + 10*time.Second},
+		{Name: "private", Listener: s.private, Handler: private},
+	}
+	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		server.NewBuildInfo(server.ReadBuild()), server.NewConnections(doors...))
+	return &server.Server{Doors: doors, Log: s.log, Health: health, DrainDelay: s.DrainDelay, DrainTimeout: s.DrainTimeout}, nil
+}
+
+func (s *service) publicHandler() (http.Handler, error) {
+	door, err := newDoor(s.Settings, s.keys, struct {
+		*store.Recorder
+		*store.Store
+	}{s.recorder, s.store}, s.registry)
+	if err != nil {
+		return nil, err
+	}
+	return s.observed("public", nil, func(r chi.Router) { r.Mount("/", door.Handler()) }), nil
+}
+
+// newDoor makes the receiver that the settings describe.
+func newDoor(s *Settings, k *keys, record receiver.Record, registerer prometheus.Registerer) (*receiver.Receiver, error) {
+	return receiver.New(receiver.Config{
+		Path: s.Path, MaxBody: int64(s.MaxBody), MemoryBudget: int64(s.MemoryBudget), AdmissionWait: s.AdmissionWait, Hold: s.Hold,
+		JunkPerSecond: float64(s.JunkRate), JunkBurst: s.JunkBurst,
+		Policy: receiver.Policy{
+			Mode:            receiver.Mode(s.VerificationMode()),
+			Signature:       ipn.Signature{Zone: s.SignatureZone.Location, Window: s.SignatureWindow},
+			Secrets:         k.current,
+			SignatureHeader: s.SignatureHeader, TimestampHeader: s.TimestampHeader,
+			AuthKey: s.AuthKey,
+			Senders: s.Senders.Senders, SendersMode: s.sendersMode(),
+		},
+		Decoder: s.decoder(), Scope: ipn.Scope{Endpoint: s.Endpoint, NodeFields: s.NodeFields}, Proxies: s.TrustedProxies.Senders,
+		Record: record, Registerer: registerer,
+	})
+}
+
+// sendersMode is off while no senders are set: an empty list is no list.
+func (s *Settings) sendersMode() receiver.Mode {
+	if s.Senders.Len() == 0 {
+		return receiver.Off
+	}
+	return receiver.Mode(s.SendersMode)
+}
+
+func (s *Settings) decoder() *ipn.Decoder {
+	return &ipn.Decoder{Zone: s.Zone.Location, MaxFields: s.MaxFields}
+}
+
+func (s *service) privateHandler(health *server.Health) (http.Handler, error) {
+	office := &finance.Office{History: s.store, Decoder: s.decoder(), Version: server.ReadBuild().Version}
+	if !s.APIToken.IsZero() {
+		token, err := ipn.NewSecret("api-token", []byte(s.APIToken.Reveal()))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name("api-token"), err)
+		}
+		office.Token = token
+	}
+	quiet := []string{"/livez", "/readyz", "/metrics"}
+	return s.observed("private", quiet, func(r chi.Router) {
+		r.Use(server.PrivateHeaders)
+		r.Method(http.MethodGet, "/livez", health.Live())
+		r.Method(http.MethodGet, "/readyz", health.Ready())
+		r.Method(http.MethodGet, "/metrics", server.Metrics(s.registry))
+		office.Mount(r)
+	}), nil
+}
+
+// observed wraps a door's routes so that each request leaves one log line.
+func (s *service) observed(door string, quiet []string, routes func(chi.Router)) http.Handler {
+	observer := &server.Observer{
+		Log: s.log.Named(door), Quiet: quiet, Proxy: s.TrustedProxies.Contains,
+		Route: func(r *http.Request) string {
+			if route := chi.RouteContext(r.Context()); route != nil {
+				return route.RoutePattern()
+			}
+			return ""
+		},
+	}
+	router := chi.NewRouter()
+	router.Use(observer.Wrap)
+	routes(router)
+	return router
+}
+
+// schemaReady is the readiness check of prepareSchema.
+func (s *service) schemaReady(context.Context) error {
+	if !s.migrated.Load() {
+		return errors.New("the schema is being brought up to date; the log tells if it cannot be")
+	}
+	return nil
+}
+
+// prepareSchema migrates the database, trying for as long as it is away, then says that all is ready and keeps the
+// months of payloads made ahead.
+func (s *service) prepareSchema(ctx context.Context) {
+	for pause := 500 * time.Millisecond; ; pause = min(2*pause, 5*time.Second) {
+		start := time.Now()
+		err := store.Migrate(ctx, s.database.dsn, s.log.Sugar().Infof)
+		if err == nil {
+			s.log.Info("schema is up to date", zap.Duration("took", time.Since(start)))
+			break
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		s.log.Warn("the schema cannot be brought up to date; trying again", zap.Error(err), zap.Duration("pause", pause))
+		if !sleep(ctx, pause) {
+			return
+		}
+	}
+	s.migrated.Store(true)
+	s.announce(ctx)
+	for sleep(ctx, 12*time.Hour) {
+		if err := s.store.MakeMonths(ctx, time.Now()); err != nil {
+			s.log.Error("cannot make the months of payloads that are due; payloads_default takes them meanwhile", zap.Error(err))
+		}
+	}
+}
+
+// sleep waits and reports whether ctx still goes on.
+func sleep(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"time"
+
+	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
+)
+
+// Settings are all settings of the receiver, by subject. Each field that carries
+// help is a flag, named like the field, and a variable, IPN_ and the flag's name
+// in capitals; a variable that is empty counts as not set, and a flag goes
+// before its variable. A field that ends in File names a file to read the secret
+// from. Settings are complete and consistent once check has returned nil.
+type Settings struct {
+	PublicDoor      `group:"public"`
+	PrivateAddress  `group:"private"`
+	PrivateAccess   `group:"private"`
+	DatabaseSetting `group:"database"`
+	Meaning         `group:"meaning"`
+	SigningKeys     `group:"proof"`
+	Proof           `group:"proof"`
+	Network         `group:"network"`
+	Intake          `group:"intake"`
+	Process         `group:"process"`
+}
+
+// PublicDoor is where the payment service sends to.
+type PublicDoor struct {
+	Listen string `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address of the public door, where IPNs come in. The default is reached from this machine only; ':8080' from everywhere."`
+	Path   string `default:"/ipn" help:"Path of the public door that takes IPNs: that of the URL told to the payment service."`
+}
+
+// PrivateAddress is where operators and finance ask.
+type PrivateAddress struct {
+	PrivateListen string `default:"127.0.0.1:8081" placeholder:"HOST:PORT" help:"Address of the private door: page, API, metrics and health. Never open it to the internet."`
+}
+
+// PrivateAccess says who may ask there.
+type PrivateAccess struct {
+	APIToken     Secret `help:"Token that callers of the API send as 'Authorization: Bearer TOKEN', at least 16 characters. Needed in production, and wherever the private door is not on loopback."`
+	APITokenFile string `type:"path" placeholder:"FILE" help:"File with the API token."`
+}
+
+// DatabaseSetting is where everything is kept.
+type DatabaseSetting struct {
+	DatabaseURL     Secret `name:"database-url" help:"PostgreSQL to keep everything in, such as postgres://ipn@db.internal/ipn?sslmode=verify-full. Not set: a private PostgreSQL is started in the data directory (not in production)."`
+	DatabaseURLFile string `name:"database-url-file" type:"path" placeholder:"FILE" help:"File with the database URL."`
+	PoolSize        int    `default:"10" help:"Connections for questions of finance; recording has a few of its own."`
+
+	Embedded      Switch `default:"on" enum:"on,off" help:"Whether a private PostgreSQL may be started when no database URL is set: on or off."`
+	DataDir       string `type:"path" placeholder:"DIR" help:"Where the private PostgreSQL keeps its data. Not set: /var/lib/ipn-receiver for root, else a directory for state in your home."`
+	CacheDir      string `type:"path" placeholder:"DIR" help:"Where a fetched PostgreSQL is unpacked. Not set: /var/cache/ipn-receiver for root, else a directory for caches in your home."`
+	PostgresBin   string `type:"path" placeholder:"DIR" help:"Directory with the programs initdb and postgres. Not set: looked for in the usual places."`
+	PostgresFetch Switch `default:"on" enum:"on,off" help:"Whether a PostgreSQL may be fetched when none is installed: on or off."`
+}
+
+// Meaning is what the bytes of an IPN do not say of themselves.
+type Meaning struct {
+	Endpoint   string   `help:"Name of the account IPNs come from, a part of each event's identity: it keeps two merchants, or sandbox and production, apart in one database. Never change it afterwards."`
+	NodeFields []string `default:"serviceNode" help:"Names of fields that only tell which machine sent an IPN, and so are no part of what it means."`
+	Zone       Zone     `default:"America/Los_Angeles" help:"Time zone of dates in IPNs, which name none."`
+	MaxFields  int      `default:"1000" help:"Fields read of one IPN; the others stay in its raw form."`
+}
+
+// SigningKeys are what signatures are verified with.
+type SigningKeys struct {
+	SigningSecrets     Secret        `help:"Secrets the payment service may have signed with, separated by commas or newlines, at least 16 characters each: during a rotation the new one and the old one."`
+	SigningSecretsFile string        `type:"path" placeholder:"FILE" help:"File with the signing secrets, one per line."`
+	SignatureZone      Zone          `default:"UTC" help:"Time zone of the timestamps that are signed."`
+	SignatureWindow    time.Duration `default:"72h" help:"Age from which a good signature is marked as stale. Keep it longer than the sender goes on trying: it may re-send with the first timestamp."`
+
+	// Keys are the signing secrets as read; check fills them.
+	Keys  []ipn.Secret `kong:"-"`
+	texts []string
+}
+
+// Proof is what an IPN must show to be believed.
+type Proof struct {
+	SignatureHeader       string `default:"X-IPN-Signature" help:"Name of the header with the signature."`
+	TimestampHeader       string `default:"X-IPN-Timestamp" help:"Name of the header with the timestamp that is signed."`
+	DataProtectionKey     Secret `help:"Key of the older proof, the field authKey, at least 16 characters."`
+	DataProtectionKeyFile string `type:"path" placeholder:"FILE" help:"File with the data protection key."`
+	Verification          string `default:"auto" enum:"auto,off,observe,enforce" help:"What becomes of an IPN whose proof fails: enforce refuses it and keeps a copy in quarantine, observe keeps it and marks it, off does not look. auto is enforce when a secret or key is set, else observe."`
+	AcceptUnverified      bool   `help:"Start although nothing proves where IPNs come from: anyone who finds the address can then make up payments."`
+
+	// AuthKey is the data protection key as read; check fills it.
+	AuthKey ipn.Secret `kong:"-"`
+}
+
+// Network is whom the public door lets in.
+type Network struct {
+	Senders        Networks `placeholder:"NETWORK,..." help:"Addresses and networks the payment service sends from, such as 192.0.2.7,198.51.100.0/24."`
+	SendersMode    string   `default:"observe" enum:"off,observe,enforce" help:"What becomes of an IPN from elsewhere, once senders are set: enforce refuses it, observe marks it, off does not look."`
+	TrustedProxies Networks `placeholder:"NETWORK,..." help:"Addresses and networks of your own proxies: only from these X-Forwarded-For is believed."`
+
+	MaxConnections           int `default:"4096" help:"Connections open at a time at the public door; others wait."`
+	MaxConnectionsPerAddress int `default:"1024" help:"Connections open at a time from one address (IPv6: one /64); more are closed. Trusted proxies are exempt."`
+	JunkRate                 int `default:"50" help:"IPNs a second, from one network, that may fail their proof before more are refused unread."`
+	JunkBurst                int `default:"500" help:"How many of those may come at once."`
+}
+
+// Intake is how IPNs are taken in.
+type Intake struct {
+	MaxBody            Size          `default:"1MiB" help:"Largest IPN taken, at least 64KiB; real ones have a few KiB."`
+	Hold               time.Duration `default:"4s" help:"How long a sender is made to wait for a database that is away, before it is asked to come again."`
+	AdmissionWait      time.Duration `default:"2s" help:"How long an IPN may wait for its turn under load; a part of the hold."`
+	MemoryBudget       Size          `default:"64MiB" help:"Memory for the bodies of all IPNs in flight."`
+	QuarantineMaxRows  int           `default:"10000" help:"IPNs kept in quarantine at most."`
+	QuarantineMaxBytes Size          `default:"100MiB" help:"Bytes of IPNs kept in quarantine at most."`
+}
+
+// Process is how the program runs.
+type Process struct {
+	Env          string        `default:"development" enum:"development,production" help:"development forgives; production refuses the private PostgreSQL, unverified IPNs and an API without a token."`
+	LogFormat    string        `default:"auto" enum:"auto,json,console" help:"json for machines, console for people; auto is console on a terminal, else json."`
+	LogLevel     string        `default:"info" enum:"debug,info,warn,error" help:"Least level that is logged."`
+	DrainTimeout time.Duration `default:"10s" help:"Time to stop in, from the signal to the end; a second signal stops at once."`
+	DrainDelay   time.Duration `default:"0s" help:"Part of that time in which everything is still served after readiness is gone: what a load balancer needs to notice."`
+}
+
+// groups are the subjects, in the order of help and README.
+var groups = []struct{ key, title string }{
+	{"public", "Public door"},
+	{"private", "Private door"},
+	{"database", "Database"},
+	{"meaning", "Meaning"},
+	{"proof", "Proof of origin"},
+	{"network", "Network"},
+	{"intake", "Intake"},
+	{"process", "Process"},
+}
+
+// Production tells whether mistakes are forgiven.
+func (p *Process) Production() bool { return p.Env == "production" }
+
+// UsesEmbedded tells whether the private PostgreSQL is to be started.
+func (d *DatabaseSetting) UsesEmbedded() bool { return d.DatabaseURL.IsZero() && d.Embedded.On() }
+
+// VerificationMode is off, observe or enforce: what auto means is settled here.
+func (s *Settings) VerificationMode() string {
+	switch {
+	case s.Verification != "auto":
+		return s.Verification
+	case s.hasKey():
+		return "enforce"
+	}
+	return "observe"
+}
+
+// hasKey tells whether anything can be verified at all.
+func (s *Settings) hasKey() bool { return len(s.Keys) > 0 || !s.AuthKey.IsZero() }
