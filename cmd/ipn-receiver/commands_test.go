@@ -61,7 +61,7 @@ func TestVerifyTellsWhetherASignatureIsGoodAndWhyNot(t *testing.T) {
 		code                             int
 		want                             string
 	}{
-		{"a good one", body, timestamp, mac, exitOK, "The signature is good.\nIt was made with key 0b5f7e5c, 2s ago."},
+		{"a good one", body, timestamp, mac, exitOK, "The signature is good.\nIt was made with key 545a1fd5, 2s ago."},
 		{"in capitals", body, timestamp, strings.ToUpper(mac), exitOK, "is good"},
 		{"none", body, timestamp, "", exitNo, "nothing to verify"},
 		{"no timestamp", body, "", mac, exitNo, "nothing to verify"},

@@ -14,8 +14,8 @@ var update = flag.Bool("update", false, "write the settings table into README.md
 
 const (
 	readme     = "../../README.md"
-	tableBegin = "<!-- settings -->"
-	tableEnd   = "<!-- /settings -->"
+	tableBegin = "<!-- settings:begin -->"
+	tableEnd   = "<!-- settings:end -->"
 )
 
 // settingsTable is the README's table of all settings, made of what the command

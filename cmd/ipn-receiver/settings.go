@@ -26,13 +26,13 @@ type Settings struct {
 
 // PublicDoor is where the payment service sends to.
 type PublicDoor struct {
-	Listen string `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address of the public door, where IPNs come in. The default is reached from this machine only; ':8080' from everywhere."`
+	Listen string `default:"127.0.0.1:8080" help:"Address of the public door, where IPNs come in. The default is reached from this machine only; ':8080' from everywhere."`
 	Path   string `default:"/ipn" help:"Path of the public door that takes IPNs: that of the URL told to the payment service."`
 }
 
 // PrivateAddress is where operators and finance ask.
 type PrivateAddress struct {
-	PrivateListen string `default:"127.0.0.1:8081" placeholder:"HOST:PORT" help:"Address of the private door: page, API, metrics and health. Never open it to the internet."`
+	PrivateListen string `default:"127.0.0.1:8081" help:"Address of the private door: page, API, metrics and health. Never open it to the internet."`
 }
 
 // PrivateAccess says who may ask there.

@@ -38,9 +38,9 @@ func openHome(dir string, a account) (*home, error) {
 		return nil, fmt.Errorf("make the data directory: %w", err)
 	}
 	lock, err := TryLock(filepath.Join(h.base, "lock"))
-	if errors.Is(err, ErrLocked) {
-		_, pid, _ := strings.Cut(err.Error(), "(")
-		return nil, fmt.Errorf("another ipn-receiver runs here (%s: %s: %w", pid, dir, ErrLocked)
+	var held *LockedError
+	if errors.As(err, &held) {
+		return nil, fmt.Errorf("another ipn-receiver runs here (pid %s): %s: %w", held.Holder, dir, err)
 	}
 	if err != nil {
 		return nil, err

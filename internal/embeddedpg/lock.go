@@ -13,15 +13,12 @@ import (
 	"time"
 )
 
-// ErrLocked says that another process, or this one, holds the lock.
-var ErrLocked = errors.New("locked by another process")
-
 // A Lock is a held flock on a file. The system releases it when the process
 // ends, however it ends, so it cannot go stale as a file with a number in it can.
 type Lock struct{ file *os.File }
 
 // TryLock makes the file when missing, takes its lock and notes the process in
-// it. It fails with ErrLocked, and the number of the holder, when it is held.
+// it. It fails with a *LockedError while another process, or this one, holds it.
 func TryLock(path string) (*Lock, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -30,7 +27,7 @@ func TryLock(path string) (*Lock, error) {
 	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		defer file.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, fmt.Errorf("%w (pid %s)", ErrLocked, holder(file))
+			return nil, &LockedError{Holder: holder(file)}
 		}
 		return nil, fmt.Errorf("lock %s: %w", path, err)
 	}
@@ -51,7 +48,8 @@ func WaitLock(ctx context.Context, path string) (*Lock, error) {
 	defer tick.Stop()
 	for {
 		lock, err := TryLock(path)
-		if !errors.Is(err, ErrLocked) {
+		var held *LockedError
+		if !errors.As(err, &held) {
 			return lock, err
 		}
 		select {

@@ -34,6 +34,3 @@ func WaitLock(context.Context, string) (*Lock, error) { return nil, errUnsupport
 
 // Unlock has nothing to release.
 func (l *Lock) Unlock() {}
-
-// ErrLocked says that another process holds the lock.
-var ErrLocked = errors.New("locked by another process")

@@ -77,36 +77,24 @@ func (s *formScanner) scan(body []byte, maxFields int, dst Fields) Fields {
 }
 
 // field decodes one pair, the number-th of the body. Only the first '=' counts.
-// Most pairs have nothing to decode and are kept in one piece.
 func (s *formScanner) field(pair []byte, number int) Field {
-	if plainPrefix(pair) == len(pair) {
-		name, value, hasEquals := strings.Cut(s.keep(pair), "=")
-		if !hasEquals || name == "" {
-			s.report(name, number, shapeMarks(name, hasEquals))
-		}
-		return Field{Name: name, Value: value}
-	}
 	rawName, rawValue, hasEquals := cutByte(pair, '=')
 	name, nameMarks := s.token(rawName)
 	value, valueMarks := s.token(rawValue)
 	if valueMarks&percent != 0 && looksEncoded(value) {
 		valueMarks |= twice
 	}
-	seen := nameMarks | valueMarks | shapeMarks(name, hasEquals)
-	if seen&^(percent|foreign) != 0 {
-		s.report(name, number, seen)
-	}
-	return Field{Name: name, Value: value}
-}
-
-func shapeMarks(name string, hasEquals bool) (seen marks) {
+	seen := nameMarks | valueMarks
 	if name == "" {
 		seen |= noName
 	}
 	if !hasEquals {
 		seen |= noEquals
 	}
-	return seen
+	if seen&^(percent|foreign) != 0 {
+		s.report(name, number, seen)
+	}
+	return Field{Name: name, Value: value}
 }
 
 // report names what a pair showed, in the order of the table.

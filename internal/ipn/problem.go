@@ -119,20 +119,18 @@ func ProblemSentence(code string) string {
 const maxProblems = 100
 
 // A problemList collects problems: each code once per field, and one
-// TooManyProblems in place of whatever comes after the first hundred.
+// TooManyProblems in place of whatever a field shows after the first hundred.
+// Problems of the body itself are few and always listed.
 type problemList []Problem
 
 func (l *problemList) add(field, code, detail string) {
-	if len(*l) > maxProblems {
-		return
+	if len(*l) >= maxProblems && field != "" {
+		field, code, detail = "", TooManyProblems, ""
 	}
 	for _, p := range *l {
 		if p.Field == field && p.Code == code {
 			return
 		}
-	}
-	if len(*l) == maxProblems {
-		field, code, detail = "", TooManyProblems, ""
 	}
 	*l = append(*l, Problem{Field: field, Code: code, Detail: detail})
 }

@@ -49,6 +49,9 @@ func TestASecretShowsItselfNowhere(t *testing.T) {
 			t.Errorf("the key shows itself as %q", leak)
 		}
 	}
+	if got := s.String() + s.GoString(); got != "[hidden][hidden]" {
+		t.Errorf("got %s, want it hidden", got)
+	}
 	if got := fmt.Sprintf("%s %v %+v %#v", s, s, s, s); got != "[hidden] [hidden] [hidden] [hidden]" {
 		t.Errorf("got %s, want it hidden", got)
 	}
@@ -117,5 +120,12 @@ func TestASecretHasAName(t *testing.T) {
 	// printf '%s' example-ipn-security-key-0001 | sha256sum
 	if got, want := secret(t, "", keyText).ID(), "545a1fd5"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestASecretMatchesItsOwnTextOnly(t *testing.T) {
+	s := secret(t, "", keyText)
+	if !s.Matches(keyText) || s.Matches(keyText+"\n") || s.Matches("") || s.Matches(keyText[1:]) || (ipn.Secret{}).Matches("") {
+		t.Error("want the secret to match its text and no other, the zero secret none")
 	}
 }

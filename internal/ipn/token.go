@@ -85,13 +85,6 @@ func (s *formScanner) unescape(raw []byte) (string, marks) {
 	}
 }
 
-// keep copies bytes into the buffer as they are.
-func (s *formScanner) keep(raw []byte) string {
-	start := s.buf.Len()
-	s.buf.Write(raw)
-	return s.buf.String()[start:]
-}
-
 // plainPrefix is how many plain bytes b begins with.
 func plainPrefix(b []byte) int {
 	for i, c := range b {

@@ -130,7 +130,7 @@ func (w workshop) newRun() (runDir, error) {
 }
 
 // archiveAge is how long an archive is kept that nobody used.
-const archiveAge = 7 * 24 * time.Hour
+const archiveAge = 3 * 24 * time.Hour
 
 // prune removes the directories of processes that ended without, and archives
 // of migrations long changed. What cannot be removed now is left for the next.
@@ -176,17 +176,36 @@ func (w workshop) makeArchive(ctx context.Context, path string) error {
 		return err
 	}
 	defer run.remove()
-	cfg := w.config(run.path)
-	cfg.Durable = true // so that Stop writes a checkpoint
-	running, err := embeddedpg.Start(ctx, cfg)
+	running, err := embeddedpg.Start(ctx, w.config(run.path))
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(serverOf(running).prepare(ctx), running.Stop(ctx)); err != nil {
+	if err := serverOf(running).prepare(ctx); err != nil {
+		return errors.Join(err, running.Stop(ctx))
+	}
+	if err := endInOrder(ctx, running); err != nil {
 		return err
 	}
 	if err := packTar(run.path, path+".new"); err != nil {
 		return fmt.Errorf("pack the cluster: %w", err)
 	}
 	return os.Rename(path+".new", path)
+}
+
+// endInOrder ends a forgetful server with a checkpoint, which its Stop leaves
+// out: SIGINT is how PostgreSQL is asked for that.
+func endInOrder(ctx context.Context, running *embeddedpg.Server) error {
+	process, err := os.FindProcess(running.PID())
+	if err == nil {
+		err = process.Signal(os.Interrupt)
+	}
+	if err != nil {
+		return errors.Join(err, running.Stop(ctx))
+	}
+	select {
+	case <-running.Done():
+		return nil
+	case <-ctx.Done():
+		return errors.Join(ctx.Err(), running.Stop(ctx))
+	}
 }

@@ -2,6 +2,13 @@ package embeddedpg
 
 import "strings"
 
+// A LockedError says who holds a lock, or the data directory behind it.
+type LockedError struct {
+	Holder string // number of the process, "unknown" for the moment it writes it
+}
+
+func (e *LockedError) Error() string { return "locked by process " + e.Holder }
+
 // A NotFoundError says that no PostgreSQL was found or fetched. Its text lists
 // what was tried and what a person can do about it.
 type NotFoundError struct {
