@@ -6,7 +6,6 @@ import (
 	"github.com/ipn-receiver/ipn-receiver/internal/pgtest"
 )
 
-
 func TestMigrateBringsTheSchemaUpToDateAndIsRepeatable(t *testing.T) {
 	env := map[string]string{"IPN_DATABASE_URL_FILE": mustWrite(t, pgtest.NewEmpty(t)+"\n")}
 	runProgram(t, env, "", "migrate").wants(t, exitOK, "migrated")

@@ -134,24 +134,6 @@ func (s *service) edge() (*server.Server, error) {
 		server.Check{Name: "schema", Probe: s.schemaReady},
 		server.Check{Name: "database", Probe: s.store.Ready},
 	)
-	public, err := s.publicHandler()
-	if err != nil {
-		return nil, err
-	}
-	private, err := s.privateHandler(health)
-	if err != nil {
-		return nil, err
-	}
-	doors := []server.Door{
-		{Name: "public", Listener: s.public, Handler: public, WriteTimeout: s.Hold + 10*time.Second},
-		{Name: "private", Listener: s.private, Handler: private},
-	}
-	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		server.NewBuildInfo(server.ReadBuild()), server.NewConnections(doors...))
-	return &server.Server{Doors: doors, Log: s.log, Health: health, DrainDelay: s.DrainDelay, DrainTimeout: s.DrainTimeout}, nil
-}
-
-func (s *service) publicHandler() (http.Handler, error) {
 	door, err := newDoor(s.Settings, s.keys, struct {
 		*store.Recorder
 		*store.Store
@@ -159,7 +141,18 @@ func (s *service) publicHandler() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.observed("public", nil, func(r chi.Router) { r.Mount("/", door.Handler()) }), nil
+	private, err := s.privateHandler(health, door)
+	if err != nil {
+		return nil, err
+	}
+	public := s.observed("public", nil, func(r chi.Router) { r.Mount("/", door.Handler()) })
+	doors := []server.Door{
+		{Name: "public", Listener: s.public, Handler: public, WriteTimeout: s.Hold + 10*time.Second},
+		{Name: "private", Listener: s.private, Handler: private},
+	}
+	s.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		server.NewBuildInfo(server.ReadBuild()), server.NewConnections(doors...))
+	return &server.Server{Doors: doors, Log: s.log, Health: health, DrainDelay: s.DrainDelay, DrainTimeout: s.DrainTimeout}, nil
 }
 
 // newDoor makes the receiver that the settings describe.
@@ -192,8 +185,8 @@ func (s *Settings) decoder() *ipn.Decoder {
 	return &ipn.Decoder{Zone: s.Zone.Location, MaxFields: s.MaxFields}
 }
 
-func (s *service) privateHandler(health *server.Health) (http.Handler, error) {
-	office := &finance.Office{History: s.store, Decoder: s.decoder(), Version: server.ReadBuild().Version}
+func (s *service) privateHandler(health *server.Health, judge finance.Judge) (http.Handler, error) {
+	office := &finance.Office{History: s.store, Quarantine: s.store, Judge: judge, Decoder: s.decoder(), Version: server.ReadBuild().Version}
 	if !s.APIToken.IsZero() {
 		token, err := ipn.NewSecret("api-token", []byte(s.APIToken.Reveal()))
 		if err != nil {
@@ -203,7 +196,7 @@ func (s *service) privateHandler(health *server.Health) (http.Handler, error) {
 	}
 	quiet := []string{"/livez", "/readyz", "/metrics"}
 	return s.observed("private", quiet, func(r chi.Router) {
-		r.Use(server.PrivateHeaders)
+		r.Use(server.PrivateHeaders, http.NewCrossOriginProtection().Handler)
 		r.Method(http.MethodGet, "/livez", health.Live())
 		r.Method(http.MethodGet, "/readyz", health.Ready())
 		r.Method(http.MethodGet, "/metrics", server.Metrics(s.registry))

@@ -123,7 +123,7 @@ func badParameter(name, mend string) error {
 // problem maps the record's errors to what a caller is told; the operator reads the chain in the log.
 func problem(err error) error {
 	if errors.Is(err, ipn.ErrNotFound) {
-		return huma.Error404NotFound("there is no such event")
+		return huma.Error404NotFound("there is nothing under this id")
 	}
 	return huma.Error503ServiceUnavailable("the record cannot be read right now, try again")
 }

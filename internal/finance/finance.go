@@ -26,12 +26,29 @@ type History interface {
 	Variants(ctx context.Context, eventID int64) ([]ipn.Variant, error)
 }
 
+// Quarantine is where the posts wait that were not believed or could not become events.
+type Quarantine interface {
+	// InQuarantine returns at most limit entries that wait, newest first, below the id before (0: from the newest).
+	InQuarantine(ctx context.Context, before int64, limit int) ([]*ipn.Quarantined, error)
+	// Quarantined returns one entry that waits, or ipn.ErrNotFound.
+	Quarantined(ctx context.Context, id int64) (*ipn.Quarantined, error)
+	// Promote records the receipt and marks the entry, once; ipn.ErrNotFound when somebody was faster.
+	Promote(ctx context.Context, id int64, receipt *ipn.Receipt) (ipn.Recorded, error)
+}
+
+// Judge judges a quarantined post again, and returns the receipt to record or the reason why not.
+type Judge interface {
+	Reverify(q *ipn.Quarantined) (*ipn.Receipt, ipn.Reason)
+}
+
 // Office answers on the paths below /api/v1 and describes itself at /openapi.json.
 type Office struct {
-	History History
-	Decoder *ipn.Decoder
-	Token   ipn.Secret // the bearer token callers must show; zero: the API is open
-	Version string     // of the program, for the description
+	History    History
+	Quarantine Quarantine
+	Judge      Judge
+	Decoder    *ipn.Decoder
+	Token      ipn.Secret // the bearer token callers must show; zero: the API is open
+	Version    string     // of the program, for the description
 }
 
 // Mount adds the API to a router.
@@ -46,6 +63,7 @@ func (o *Office) Mount(router chi.Router) {
 	api := humachi.New(router, config)
 	api.UseMiddleware(o.authenticate(api))
 	o.registerEvents(api)
+	o.registerQuarantine(api)
 }
 
 // authenticate lets a request through that shows the token, and everyone when none is set (only on loopback; the

@@ -151,30 +151,36 @@ func (r *reader) readMoney() {
 	if f.Currency = r.currency(chargeCurrencies); r.readDeposit() {
 		return
 	}
-	amount := nameID(0)
-	for _, source := range r.Type.Family.amountSources() {
-		if !r.spoken(source) {
-			continue
-		}
-		amount = source.amount
-		if f.Currency = source.fixed; f.Currency == "" {
-			f.Currency = r.currency(source.currencies)
-		}
-		f.Amount = r.amount(amount, f.Currency)
-		if f.Currency == "" && !f.Amount.IsZero() {
-			r.problems.add(r.sent(amount), CurrencyInvalid, "the amount has no currency beside it")
-		}
-		break
+	source := r.amountSource()
+	if f.Currency = source.fixed; f.Currency == "" {
+		f.Currency = r.currency(source.currencies)
 	}
-	if amount == idReversalAmount && !r.reversesAll() {
+	f.Amount = r.amount(source.amount, f.Currency)
+	if f.Currency == "" && !f.Amount.IsZero() {
+		r.problems.add(r.sent(source.amount), CurrencyInvalid, "the amount has no currency beside it")
+	}
+	if source.amount == idReversalAmount && !r.reversesAll() {
 		if f.Currency == "USD" {
 			f.AmountUSD = f.Amount
 		}
 		return
 	}
 	f.AmountUSD = r.amount(idInvoiceAmountUSD, "USD")
-	f.TaxAmount = r.amount(idTaxChargeAmount, f.Currency)
 	f.TaxUSD = r.amount(idTaxAmountUSD, "USD")
+	if f.TaxAmount = f.TaxUSD; source.fixed == "" {
+		f.TaxAmount = r.amount(idTaxChargeAmount, f.Currency)
+	}
+}
+
+// amountSource returns the first source of the family whose field was sent with a value, or the charged amount, which
+// is then absent.
+func (r *reader) amountSource() amountSource {
+	for _, source := range r.Type.Family.amountSources() {
+		if r.spoken(source) {
+			return source
+		}
+	}
+	return charged
 }
 
 // spoken tells whether a source's field was sent with a value.

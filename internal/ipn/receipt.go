@@ -91,6 +91,14 @@ const (
 	ReasonRefusedByDatabase  Reason = "refused_by_database"
 )
 
+// Reasons returns every reason.
+func Reasons() []Reason {
+	return []Reason{
+		ReasonSignatureMissing, ReasonSignatureMalformed, ReasonSignatureMismatch, ReasonAuthKeyMissing, ReasonAuthKeyMismatch, ReasonSenderNotListed,
+		ReasonMediaType, ReasonContentEncoding, ReasonNoFields, ReasonTooManyFields, ReasonRefusedByDatabase,
+	}
+}
+
 // Quarantined is a POST that was not believed or could not become an event.
 type Quarantined struct {
 	ID       int64 // 0 until it is kept

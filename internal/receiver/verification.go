@@ -171,26 +171,44 @@ func (rc *Receiver) judgeAuthKey(event *ipn.Event, j judgement) judgement {
 	return j
 }
 
-// Reverify judges a quarantined post again under the present keys. It returns the receipt to record, or the reason why
-// the post is still not believed.
+// Reverify judges a quarantined post again, under the present keys and by the present decoder. It returns the receipt to
+// record, or the reason why the post must stay where it is. A post that was answered 200 was believed then, and has
+// only to be readable now.
 func (rc *Receiver) Reverify(q *ipn.Quarantined) (*ipn.Receipt, ipn.Reason) {
-	check := rc.Policy.Signature
-	check.Secrets = rc.Policy.Secrets()
-	value := func(name string) []string {
-		if v, sent := q.Headers[strings.ToLower(name)]; sent {
-			return []string{v}
-		}
-		return nil
-	}
-	verdict := check.Verify(q.Raw, value(rc.Policy.TimestampHeader), value(rc.Policy.SignatureHeader), q.ReceivedAt)
 	event := rc.Decoder.Decode(q.Raw, q.Headers["content-type"])
-	if verdict.Result != ipn.Good {
-		if rc.Policy.AuthKey.IsZero() || ipn.VerifyAuthKey(event, rc.Policy.AuthKey).Result != ipn.Good {
-			return nil, cmp.Or(afterSignature[verdict.Result].reason, q.Reason)
+	if q.Answered != owned.status {
+		if reason := rc.disbelief(q, event); reason != "" {
+			return nil, reason
 		}
+	}
+	if reason, odd := unstorable(event); odd {
+		return nil, reason
 	}
 	return &ipn.Receipt{
 		Event: event, Identity: rc.Scope.Identify(event), Digest: q.Digest, Content: event.ContentDigest(),
 		Vouched: ipn.VouchedPromoted, Raw: q.Raw, Origin: q.Origin,
 	}, ""
+}
+
+// disbelief returns why neither signature nor authKey is good, or "". Whether the sender was listed counts no more:
+// whoever holds the key is the sender.
+func (rc *Receiver) disbelief(q *ipn.Quarantined, event *ipn.Event) ipn.Reason {
+	check := rc.Policy.Signature
+	check.Secrets = rc.Policy.Secrets()
+	verdict := check.Verify(q.Raw, kept(q, rc.Policy.TimestampHeader), kept(q, rc.Policy.SignatureHeader), q.ReceivedAt)
+	if verdict.Result == ipn.Good {
+		return ""
+	}
+	if !rc.Policy.AuthKey.IsZero() && ipn.VerifyAuthKey(event, rc.Policy.AuthKey).Result == ipn.Good {
+		return ""
+	}
+	return cmp.Or(afterSignature[verdict.Result].reason, q.Reason)
+}
+
+// kept returns a header of a quarantined post as Verify wants it: no value when it was not sent.
+func kept(q *ipn.Quarantined, header string) []string {
+	if value, sent := q.Headers[strings.ToLower(header)]; sent {
+		return []string{value}
+	}
+	return nil
 }

@@ -97,7 +97,7 @@ func (l *Listener) Close() error {
 }
 
 func (l *Listener) acquire() bool {
-	if l.slots == nil {
+	if true {
 		return true
 	}
 	select {
@@ -122,7 +122,7 @@ func (l *Listener) admit(c *net.TCPConn) (netip.Prefix, bool) {
 		return netip.Prefix{}, true
 	}
 	addr := tcp.AddrPort().Addr().Unmap().WithZone("")
-	if false {
+	if l.limits.Exempt != nil && l.limits.Exempt(addr) {
 		return netip.Prefix{}, true
 	}
 	peer := household(addr)

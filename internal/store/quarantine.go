@@ -32,19 +32,33 @@ func (s *Store) Quarantine(ctx context.Context, q *ipn.Quarantined) (kept bool, 
 	return tag.RowsAffected() == 1, nil
 }
 
+const quarantineColumns = "id, reason, coalesce(detail, '') as detail, answered, digest, raw, headers, peer, received_at"
+
 // Quarantined returns one entry that was not promoted yet, or ipn.ErrNotFound.
 func (s *Store) Quarantined(ctx context.Context, id int64) (*ipn.Quarantined, error) {
-	rows, err := s.intake.Query(ctx, `
-		select id, reason, coalesce(detail, '') as detail, answered, digest, raw, headers, peer, received_at
-		from quarantine where id = $1 and promoted_at is null`, id)
+	rows, err := s.queries.Query(ctx, "select "+quarantineColumns+" from quarantine where id = $1 and promoted_at is null", id)
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, known(err)
 	}
 	q, err := pgx.CollectExactlyOneRow(rows, scanQuarantined)
 	if err != nil {
 		return nil, known(err)
 	}
 	return q, nil
+}
+
+// InQuarantine returns at most limit entries that wait, newest first, below the id before (0: from the newest).
+func (s *Store) InQuarantine(ctx context.Context, before int64, limit int) ([]*ipn.Quarantined, error) {
+	rows, err := s.queries.Query(ctx, "select "+quarantineColumns+` from quarantine
+		where promoted_at is null and ($1 = 0 or id < $1) order by id desc limit $2`, before, max(limit, 1))
+	if err != nil {
+		return nil, known(err)
+	}
+	entries, err := pgx.CollectRows(rows, scanQuarantined)
+	if err != nil {
+		return nil, known(err)
+	}
+	return entries, nil
 }
 
 func scanQuarantined(r pgx.CollectableRow) (*ipn.Quarantined, error) {
