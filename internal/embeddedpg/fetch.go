@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -174,7 +175,17 @@ func tool(ctx context.Context, limit time.Duration, dir string, args ...string) 
 		return out, fmt.Errorf("%s: took longer than %v", args[0], limit)
 	}
 	if err != nil {
-		return out, fmt.Errorf("%s: %w: %s", args[0], err, lastLine(out))
+		return out, fmt.Errorf("%s: %w: %s", args[0], err, complaint(out))
 	}
 	return out, nil
+}
+
+// complaints are how apt and npm begin what went wrong, before their advice.
+var complaints = regexp.MustCompile(`(?m)^(E: |npm error |npm ERR! ).*$`)
+
+func complaint(out []byte) string {
+	if found := complaints.Find(out); found != nil {
+		return string(found)
+	}
+	return lastLine(out)
 }

@@ -41,8 +41,9 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 
 // DSN is the URL of a database of the server. The database need not exist.
 func (s *Server) DSN(database string) string {
-	query := url.Values{"host": {s.socketDir}}
-	return "postgres://" + superuser + "@/" + url.PathEscape(database) + "?" + query.Encode()
+	// pgx and libpq read a "+" as itself.
+	host := strings.ReplaceAll(url.QueryEscape(s.socketDir), "+", "%20")
+	return "postgres://" + superuser + "@/" + url.PathEscape(database) + "?host=" + host
 }
 
 // PsqlCommand is what a person types to look into a database of the server.

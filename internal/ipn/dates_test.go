@@ -61,6 +61,8 @@ func TestDatesAreInstantsByPacificClocks(t *testing.T) {
 		{"05/15/2023 01:02", "", ipn.DateMalformed},
 		{"05/15/2023 01:02 XM", "", ipn.DateMalformed},
 		{"05/15/2023 01:02 AX", "", ipn.DateMalformed},
+		{"05/15/2023 01:02 P-", "", ipn.DateMalformed},
+		{"05/15/2023 01:02.PM", "", ipn.DateMalformed},
 		{"05/15/2023 01:02PM", "", ipn.DateMalformed},
 		{"05/15/2023 01.02 PM", "", ipn.DateMalformed},
 		{"05/15/2023 01:02 57 PM", "", ipn.DateMalformed},
@@ -109,6 +111,9 @@ func TestDatesFollowTheGivenZone(t *testing.T) {
 }
 
 func TestADateCostsNoAllocation(t *testing.T) {
+	if underRace {
+		t.Skip("the race detector allocates on its own account")
+	}
 	for _, text := range []string{"05/15/2023 01:02 PM", "11/05/2023 01:30 AM", "never"} {
 		if got := testing.AllocsPerRun(100, func() { ipn.ParseDate(text, nil) }); got > 0 {
 			t.Errorf("%q: got %v allocations, want none", text, got)

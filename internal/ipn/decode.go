@@ -126,7 +126,8 @@ func (r *reader) readType() {
 func (k kind) check(value string) (code, detail string) {
 	switch k {
 	case kindAmount:
-		return moneyProblem(value, -1), ""
+		_, code = readAmount(value)
+		return code, ""
 	case kindDate:
 		return checkDate(value), ""
 	case kindFlag:

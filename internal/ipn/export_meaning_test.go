@@ -25,3 +25,16 @@ func KnownName(name string) string { return nameTable[lookupName(name)].name }
 
 // FamilyOf returns the family that a details struct claims.
 func FamilyOf(d Details) Family { return d.family() }
+
+// KeyNames returns the names that the identity rules of the types are made of.
+func KeyNames() []string {
+	names := []string{"transactionType"}
+	for _, row := range typeTable {
+		for _, list := range row.key {
+			for _, part := range list.parts {
+				names = append(names, nameTable[part.id].name)
+			}
+		}
+	}
+	return names
+}

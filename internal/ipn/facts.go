@@ -205,16 +205,22 @@ func (r *reader) amount(id nameID, currency string) Money {
 }
 
 func (r *reader) magnitude(name, text, currency string) Money {
+	if text == "" {
+		return Money{}
+	}
 	const mostDecimals = 4 // of any currency
 	scale, known := scaleOf(currency)
 	if !known {
 		scale = mostDecimals
 	}
-	if code := moneyProblem(text, scale); code != "" {
+	amount, code := readAmount(text)
+	if code == "" && len(strings.TrimRight(amount.fraction, "0")) > scale {
+		code = AmountScale
+	}
+	if code != "" {
 		r.problems.add(name, code, "")
 		return Money{}
 	}
-	amount, _ := readAmount(text) // has the grammar just checked
 	return Money{text: amount.canonical()}.Abs()
 }
 

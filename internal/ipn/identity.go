@@ -52,12 +52,19 @@ func (s Scope) Identify(e *Event) Identity {
 	return sha256.Sum256(w)
 }
 
+// node returns the value of the first node field that is not blank. Should the sender repeat that field, the smallest
+// value counts, whatever their order.
 func (s Scope) node(e *Event) string {
 	for _, name := range s.NodeFields {
+		node := ""
 		for _, value := range e.Fields.All(name) {
-			if value = strings.TrimSpace(value); value != "" {
-				return value
+			value = strings.TrimSpace(value)
+			if value != "" && (node == "" || value < node) {
+				node = value
 			}
+		}
+		if node != "" {
+			return node
 		}
 	}
 	return ""

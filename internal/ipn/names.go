@@ -22,7 +22,9 @@ type nameRow struct {
 	name    string
 	kind    kind
 	indexed bool
-	// critical names decide what an event is or what money it moves: told twice with different values, neither counts.
+	// critical names decide what an event is or what money it moves: they are the parts of the identity rules, and all
+	// amounts and currencies. Told twice with different values, neither counts, so that the order of fields, which a
+	// resend may change, decides nothing (S-44).
 	critical bool
 }
 
@@ -33,7 +35,7 @@ var nameTable = [...]nameRow{
 
 	// The IPN itself.
 	{name: "transactionType", critical: true},
-	{name: "transactionDate", kind: kindDate},
+	{name: "transactionDate", kind: kindDate, critical: true},
 	{name: "testMode", kind: kindFlag},
 	{name: "targetBalance"},
 	{name: "authKey"},
@@ -44,7 +46,7 @@ var nameTable = [...]nameRow{
 	{name: "vendorName"},
 
 	// The shopper.
-	{name: "accountId"},
+	{name: "accountId", critical: true},
 	{name: "sellerShopperId"},
 	{name: "title"},
 	{name: "firstName"},
@@ -102,8 +104,8 @@ var nameTable = [...]nameRow{
 	{name: "originalInvoiceId"},
 	{name: "invoiceId"},
 	{name: "captureReferenceNumber"},
-	{name: "subscriptionId"},
-	{name: "offlineOrderId"},
+	{name: "subscriptionId", critical: true},
+	{name: "offlineOrderId", critical: true},
 	{name: "paypalSubscriptionId"},
 	{name: "paypalTransactionId"},
 
@@ -118,7 +120,7 @@ var nameTable = [...]nameRow{
 	{name: "contractLocalPrice", kind: kindAmount, critical: true},
 	{name: "overridePrice", kind: kindAmount, critical: true},
 	{name: "quantity", kind: kindCount},
-	{name: "untilDate", kind: kindDate},
+	{name: "untilDate", kind: kindDate, critical: true},
 	{name: "recurringDisclaimer", kind: kindFlag},
 	{name: "licenseKey"},
 	{name: "armadilloHardwareId"},
@@ -188,30 +190,30 @@ var nameTable = [...]nameRow{
 
 	// Refusals and reversals.
 	{name: "declineReason"},
-	{name: "failureReason"},
+	{name: "failureReason", critical: true},
 	{name: "reversalAmount", kind: kindAmount, critical: true},
 	{name: "reversalReason"},
 	{name: "reversalRefNum", critical: true},
 	{name: "fullRefund", kind: kindFlag},
-	{name: "cbStatus"},
+	{name: "cbStatus", critical: true},
 	{name: "cancelReason"},
 	{name: "cancelledContractId"},
 
 	// A change of plan.
-	{name: "oldContractId"},
+	{name: "oldContractId", critical: true},
 	{name: "oldContractName"},
 	{name: "oldProductId"},
 	{name: "oldProductName"},
-	{name: "newContractId"},
+	{name: "newContractId", critical: true},
 	{name: "newContractName"},
 	{name: "newProductId"},
 	{name: "newProductName"},
 
 	// News of a stored card or bank account.
-	{name: "accountUpdaterLineId"},
+	{name: "accountUpdaterLineId", critical: true},
 	{name: "accountType"},
 	{name: "linkedSubscriptions"},
-	{name: "responseDate", kind: kindLooseDate},
+	{name: "responseDate", kind: kindLooseDate, critical: true},
 	{name: "responseMessage"},
 	{name: "originalCreditCardExpirationMonth", kind: kindCount},
 	{name: "originalCreditCardExpirationYear", kind: kindCount},
@@ -220,12 +222,12 @@ var nameTable = [...]nameRow{
 	{name: "updatedCreditCardExpirationYear", kind: kindCount},
 	{name: "updatedCreditCardLast4Digits"},
 	{name: "updatedCreditCardType"},
-	{name: "originalPublicAccountNumber"},
-	{name: "originalPublicRoutingNumber"},
-	{name: "updatedPublicRoutingNumber"},
+	{name: "originalPublicAccountNumber", critical: true},
+	{name: "originalPublicRoutingNumber", critical: true},
+	{name: "updatedPublicRoutingNumber", critical: true},
 
 	// Payouts, vendors, partners.
-	{name: "payoutId"},
+	{name: "payoutId", critical: true},
 	{name: "bankAccountName"},
 	{name: "bankAccountBranch"},
 	{name: "bankAccountBsbNumber"},

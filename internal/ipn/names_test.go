@@ -1,6 +1,7 @@
 package ipn_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,6 +80,16 @@ func TestAlmostStandardNamesAreNot(t *testing.T) {
 	} {
 		if got := ipn.KnownName(name); got != "" {
 			t.Errorf("%q passes for %q", name, got)
+		}
+	}
+}
+
+func TestWhatTellsEventsApartAndMoneyIsCritical(t *testing.T) {
+	keys := ipn.KeyNames()
+	for _, row := range ipn.NameRows() {
+		critical := slices.Contains(keys, row.Name) || row.Sample == "12.34" || row.Sample == "EUR"
+		if !row.Indexed && row.Critical != critical {
+			t.Errorf("%s is critical: %t, want %t", row.Name, row.Critical, critical)
 		}
 	}
 }

@@ -49,8 +49,21 @@ var plain = func() (table [256]bool) {
 	return table
 }()
 
+// The same without the bytes that end a name or a value.
+var (
+	plainInName  = without(plain, "=&")
+	plainInValue = without(plain, "&")
+)
+
+func without(set [256]bool, members string) [256]bool {
+	for i := 0; i < len(members); i++ {
+		set[members[i]] = false
+	}
+	return set
+}
+
 // token decodes a name or value and brings it into UTF-8.
-func (s *formScanner) token(raw []byte) (string, marks) {
+func (s *formScanner) token(raw string) (string, marks) {
 	text, seen := s.unescape(raw)
 	if seen&foreign == 0 {
 		return text, seen
@@ -67,12 +80,12 @@ func (s *formScanner) token(raw []byte) (string, marks) {
 
 // unescape undoes the percent encoding into the buffer, in runs of plain bytes.
 // Decoding never lengthens, so the buffer never moves and the text stays valid.
-func (s *formScanner) unescape(raw []byte) (string, marks) {
+func (s *formScanner) unescape(raw string) (string, marks) {
 	var seen marks
 	start := s.buf.Len()
 	for {
 		if run := plainPrefix(raw); run > 0 {
-			s.buf.Write(raw[:run])
+			s.buf.WriteString(raw[:run])
 			raw = raw[run:]
 		}
 		if len(raw) == 0 {
@@ -85,19 +98,19 @@ func (s *formScanner) unescape(raw []byte) (string, marks) {
 	}
 }
 
-// plainPrefix is how many plain bytes b begins with.
-func plainPrefix(b []byte) int {
-	for i, c := range b {
-		if !plain[c] {
+// plainPrefix is how many plain bytes s begins with.
+func plainPrefix(s string) int {
+	for i := 0; i < len(s); i++ {
+		if !plain[s[i]] {
 			return i
 		}
 	}
-	return len(b)
+	return len(s)
 }
 
 // decodeByte decodes the byte at the start of raw that is not plain. A percent
 // sign without its two digits stands for itself.
-func decodeByte(raw []byte) (c byte, size int, seen marks) {
+func decodeByte(raw string) (c byte, size int, seen marks) {
 	switch c = raw[0]; c {
 	case '+':
 		return ' ', 1, 0
@@ -124,22 +137,20 @@ var unhex = func() (table [256]int8) {
 	return table
 }()
 
-// looksEncoded tells whether a decoded value is still what an encoder writes:
-// its alphabet and nothing else, at least one escape, none of them bad. A URL
-// with an escape of its own is not meant: its ':' and '/' would be encoded.
+// looksEncoded tells whether a decoded value with a percent sign is still what
+// an encoder writes: its alphabet and nothing else, no bad escape. A URL with an
+// escape of its own is not meant: its ':' and '/' would be encoded.
 func looksEncoded(value string) bool {
-	escapes := 0
 	for i := 0; i < len(value); i++ {
 		switch c := value[i]; {
 		case c == '%':
 			if len(value)-i < 3 || unhex[value[i+1]] < 0 || unhex[value[i+2]] < 0 {
 				return false
 			}
-			escapes++
 			i += 2
 		case c != '+' && !unreserved[c]:
 			return false
 		}
 	}
-	return escapes > 0
+	return true
 }

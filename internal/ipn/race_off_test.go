@@ -1,0 +1,5 @@
+//go:build !race
+
+package ipn_test
+
+const underRace = false
