@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -47,6 +48,19 @@ func (s *service) welcome(now time.Time) string {
 	say("%s", s.curlLine(now))
 	say("")
 	return b.String()
+}
+
+// index tells who opens the private door in a browser what can be asked here.
+func (s *service) index(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = io.WriteString(w, `IPN receiver
+
+/api/v1/events       the event history: filters, pages, each event's fields and raw body
+/api/v1/quarantine   posts that were not believed or could not become events
+/openapi.json        the description of the API
+/metrics             for Prometheus
+/livez, /readyz      for orchestrators; readyz says why not
+`)
 }
 
 func (s *service) proofInWords() string {

@@ -113,7 +113,7 @@ func (s *Settings) checkNumbers(c *complaints) {
 	c.unless(s.MaxBody <= 64<<20, "max-body", "too large: set at most 64MiB; real IPNs have a few KiB")
 	c.unless(s.MemoryBudget >= s.MaxBody, "memory-budget", "too small: one IPN of %s must fit", name("max-body"))
 	c.unless(s.QuarantineMaxBytes >= s.MaxBody, "quarantine-max-bytes", "too small: one IPN of %s must fit", name("max-body"))
-	c.unless(s.Hold >= 0 && s.Hold <= time.Minute, "hold", "set it between 0s and 1m: who sent the IPN hangs up sooner or later")
+	c.unless(s.Hold >= 500*time.Millisecond && s.Hold <= time.Minute, "hold", "set it between 500ms and 1m: a commit takes its time, and who sent the IPN hangs up sooner or later")
 	c.unless(s.AdmissionWait >= 0 && s.AdmissionWait <= time.Minute, "admission-wait", "set it between 0s and 1m")
 	c.unless(s.DrainTimeout > 0, "drain-timeout", "must be more than 0, such as 10s")
 	c.unless(s.DrainDelay >= 0 && s.DrainDelay < s.DrainTimeout, "drain-delay", "must be shorter than %s, of which it is a part", name("drain-timeout"))

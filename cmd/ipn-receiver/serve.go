@@ -197,6 +197,7 @@ func (s *service) privateHandler(health *server.Health, judge finance.Judge) (ht
 	quiet := []string{"/livez", "/readyz", "/metrics"}
 	return s.observed("private", quiet, func(r chi.Router) {
 		r.Use(server.PrivateHeaders, http.NewCrossOriginProtection().Handler)
+		r.Get("/", s.index)
 		r.Method(http.MethodGet, "/livez", health.Live())
 		r.Method(http.MethodGet, "/readyz", health.Ready())
 		r.Method(http.MethodGet, "/metrics", server.Metrics(s.registry))

@@ -57,7 +57,7 @@ type DatabaseSetting struct {
 // Meaning is what the bytes of an IPN do not say of themselves.
 type Meaning struct {
 	Endpoint   string   `help:"Name of the account IPNs come from, a part of each event's identity: it keeps two merchants, or sandbox and production, apart in one database. Never change it afterwards."`
-	NodeFields []string `default:"serviceNode" help:"Names of fields that only tell which machine sent an IPN, and so are no part of what it means."`
+	NodeFields []string `default:"serviceNode" help:"Names of the fields that tell the sender's data centre, a part of each event's identity: it keeps sandbox and production apart. Never change them afterwards."`
 	Zone       Zone     `default:"America/Los_Angeles" help:"Time zone of dates in IPNs, which name none."`
 	MaxFields  int      `default:"1000" help:"Fields read of one IPN; the others stay in its raw form."`
 }

@@ -43,7 +43,7 @@ type reader struct {
 }
 
 // readFields finds the standard fields, checks the grammar of their values and fills the index. A blank value is as
-// good as none.
+// good as none. Of indexed names the index tells no more than that one was sent.
 func (r *reader) readFields() {
 	named := false
 	for i := range r.Fields {
@@ -67,9 +67,7 @@ func (r *reader) readFields() {
 				r.problems.add(f.Name, code, detail)
 			}
 		}
-		if !row.indexed {
-			r.enter(id, i, value)
-		}
+		r.enter(id, i, value)
 	}
 	if !named {
 		r.problems.add("", NoFields, "")

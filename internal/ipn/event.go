@@ -26,8 +26,8 @@ type Facts struct {
 	TransactionType string `json:"transactionType"`
 
 	ReferenceNumber       string `json:"referenceNumber,omitempty"`       // for refunds and disputes: the original's
-	OriginalReference     string `json:"originalReference,omitempty"`     // the subscription's first charge, or the charge acted on
-	ReversalReference     string `json:"reversalReference,omitempty"`     // a refund's or dispute's own number
+	OriginalReference     string `json:"originalRefNum,omitempty"`        // the subscription's first charge, or the charge acted on
+	ReversalReference     string `json:"reversalRefNum,omitempty"`        // a refund's or dispute's own number
 	SubscriptionID        string `json:"subscriptionId,omitempty"`        //
 	AccountID             string `json:"accountId,omitempty"`             // the shopper
 	ContractID            string `json:"contractId,omitempty"`            // the plan; of a CONTRACT_CHANGE the old one

@@ -81,7 +81,7 @@ func (s *Server) Run(ctx context.Context, stopNow <-chan struct{}) error {
 	select {
 	case err = <-failed:
 		running--
-
+		closeAll(servers)
 	case <-ctx.Done():
 		err = s.drain(servers, stopNow)
 	}
