@@ -71,7 +71,7 @@ func startHelper(t *testing.T, dir string, uid int) *helping {
 	must(t, err)
 	must(t, cmd.Start())
 	h := &helping{cmd: cmd, stdin: stdin}
-	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	t.Cleanup(func() { stdin.Close(); cmd.Wait() }) // in order, or its server outlives its directory
 	h.first, err = bufio.NewReader(stdout).ReadString('\n')
 	must(t, err)
 	h.first = strings.TrimSpace(h.first)
@@ -157,14 +157,28 @@ func ask(t *testing.T, server *embeddedpg.Server, sql string) (answer string) {
 // awaitEnd waits until no process has the number.
 func awaitEnd(t *testing.T, pid int) {
 	t.Helper()
+	await(t, fmt.Sprintf("the end of process %d", pid), func() bool { return syscall.Kill(pid, 0) != nil })
+}
+
+// awaitText waits until a file says something.
+func awaitText(t *testing.T, path, want string) {
+	t.Helper()
+	await(t, fmt.Sprintf("%q in %s", want, path), func() bool {
+		text, _ := os.ReadFile(path)
+		return strings.Contains(string(text), want)
+	})
+}
+
+func await(t *testing.T, what string, happened func() bool) {
+	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	deadline := time.After(20 * time.Second)
-	for syscall.Kill(pid, 0) == nil {
+	for !happened() {
 		select {
 		case <-tick.C:
 		case <-deadline:
-			t.Fatalf("process %d is still there", pid)
+			t.Fatalf("waited in vain for %s", what)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 // way to the database.
 const (
 	costOfPost = 16 << 10
-	costFactor = 4
+	costFactor = 6
 )
 
 // admission shares a budget of memory among the posts in flight. Counting bytes rather than posts lets thousands of
