@@ -94,7 +94,8 @@ comment on column payloads.headers is 'The request headers that matter for verif
 comment on column payloads.peer is 'The sender''s address, behind declared proxies the right-most undeclared hop.';
 comment on column payloads.key_id is 'Names the key that sealed raw and fields; null while they are stored in clear.';
 
--- A month is made beside the table and attached, so that intake is never locked out while it is made. Returns false when it is there already.
+-- A month is made beside the table and attached, so that intake is never locked out while it is made. What a wrong clock has
+-- put into payloads_default moves along: a partition whose rows lie there could never be attached. Returns false when it is there already.
 -- +goose StatementBegin
 create function payloads_make_month(of timestamptz) returns boolean language plpgsql as $$
 declare
@@ -108,6 +109,7 @@ begin
         return false;
     end if;
     execute format('create table %I (like payloads including all)', name);
+    execute format('with stray as (delete from payloads_default where received_at >= %L and received_at < %L returning *) insert into %I select * from stray', first, next, name);
     execute format('alter table payloads attach partition %I for values from (%L) to (%L)', name, first, next);
     return true;
 end $$;

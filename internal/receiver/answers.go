@@ -46,10 +46,8 @@ var answers = []*answer{
 	flooding, overloaded, unavailable,
 }
 
-// answerOf maps what the record says to what the sender is told: the same, but counted apart.
-func answerOf(o ipn.Outcome) *answer {
-	return map[ipn.Outcome]*answer{ipn.OutcomeNew: recordedNew, ipn.OutcomeDuplicate: duplicate, ipn.OutcomeVariant: variant}[o]
-}
+// answerTo maps what the record says to what the sender is told: the same, but counted apart.
+var answerTo = map[ipn.Outcome]*answer{ipn.OutcomeNew: recordedNew, ipn.OutcomeDuplicate: duplicate, ipn.OutcomeVariant: variant}
 
 // result is an answer with what the log line of its request should know.
 type result struct {

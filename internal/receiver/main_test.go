@@ -170,7 +170,7 @@ func chunked(body string) string {
 // reply is an answer read whole.
 type reply struct {
 	*http.Response
-	body     []byte
+	body      []byte
 	continue_ bool // "100 Continue" came before it
 }
 

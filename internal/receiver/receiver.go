@@ -18,6 +18,7 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
 	"github.com/ipn-receiver/ipn-receiver/internal/server"
@@ -38,7 +39,7 @@ type Config struct {
 	MaxBody       int64         // bytes; a larger body is answered 413
 	MemoryBudget  int64         // bytes for all posts in flight together, see admission
 	AdmissionWait time.Duration // how long a post waits for its share of the budget
-	Hold          time.Duration // how long a post is held, from its arrival, while the database is away
+	Hold          time.Duration // how long a post is held while the database is away: from its arrival, less the time its body took
 	JunkPerSecond float64       // posts that fail verification, per network prefix; 0: unlimited
 	JunkBurst     int
 
@@ -55,15 +56,19 @@ type Config struct {
 // Receiver is the handler of the public door.
 type Receiver struct {
 	Config
-	admission *admission
-	junk      *flood
-	metrics   *metrics
+	admission    *admission
+	junk         *flood
+	quarantining *semaphore.Weighted
+	metrics      *metrics
 }
 
 // New checks the configuration and returns the door.
 func New(c Config) (*Receiver, error) {
 	if c.Path == "" || c.Path[0] != '/' || c.MaxBody <= 0 || c.MemoryBudget <= 0 || c.Hold <= 0 || c.Record == nil || c.Decoder == nil {
 		return nil, errors.New("receiver: path, maximum body, memory budget, hold, decoder and record must all be set")
+	}
+	if !c.Policy.sound() {
+		return nil, errors.New("receiver: the mode must be off, observe or enforce, and a mode other than off needs secrets")
 	}
 	if c.Now == nil {
 		c.Now = time.Now
@@ -72,7 +77,12 @@ func New(c Config) (*Receiver, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Receiver{Config: c, admission: newAdmission(c.MemoryBudget, c.AdmissionWait), junk: newFlood(c.JunkPerSecond, c.JunkBurst), metrics: m}, nil
+	return &Receiver{
+		Config: c, metrics: m,
+		admission:    newAdmission(c.MemoryBudget, c.AdmissionWait),
+		junk:         newFlood(c.JunkPerSecond, c.JunkBurst),
+		quarantining: semaphore.NewWeighted(quarantiners),
+	}, nil
 }
 
 // Handler serves the exact path, in any method, and answers everything else 404. Duplicate and trailing slashes are
@@ -127,12 +137,15 @@ func (rc *Receiver) receive(w http.ResponseWriter, r *http.Request, arrived time
 	}
 	defer share.leave()
 
+	reading := rc.Now()
 	body, rung := readBody(w, r, rc.MaxBody)
 	if rung != nil {
 		return plain(rung)
 	}
 	share.settle(len(body))
-	return rc.take(r, &post{body: body, request: r, peer: peer, arrived: arrived})
+	// The hold is for the database: a sender that is slow to tell does not use it up.
+	until := arrived.Add(rc.Hold + rc.Now().Sub(reading))
+	return rc.take(r, &post{body: body, request: r, peer: peer, arrived: arrived, until: until})
 }
 
 // post is a body that was read whole, and where it came from.
@@ -141,12 +154,13 @@ type post struct {
 	request *http.Request
 	peer    netip.Addr
 	arrived time.Time
+	until   time.Time // how long it may be held
 }
 
 // take verifies, decodes, identifies and records a post. From here on the request's own end no longer matters: a client
 // that hangs up must not leave a commit half known.
 func (rc *Receiver) take(r *http.Request, p *post) result {
-	ctx, cancel := context.WithDeadline(context.WithoutCancel(r.Context()), p.arrived.Add(rc.Hold))
+	ctx, cancel := context.WithDeadline(context.WithoutCancel(r.Context()), p.until)
 	defer cancel()
 
 	judged := rc.judge(p)
@@ -200,7 +214,7 @@ func (rc *Receiver) record(ctx context.Context, p *post, event *ipn.Event, vouch
 		return result{answer: unavailable, cause: err}
 	}
 	rc.metrics.kept(event, recorded, p.arrived)
-	return result{answer: answerOf(recorded.Outcome), fields: []zap.Field{
+	return result{answer: answerTo[recorded.Outcome], fields: []zap.Field{
 		zap.Int64("eventId", recorded.EventID),
 		zap.String("type", event.Type.Label()),
 		zap.String("identity", receipt.Identity.String()[:12]),

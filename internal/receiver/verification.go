@@ -2,7 +2,6 @@ package receiver
 
 import (
 	"cmp"
-	"mime"
 	"strings"
 
 	"go.uber.org/zap"
@@ -22,14 +21,25 @@ const (
 
 // Policy says what is believed. The checks themselves are pure functions of internal/ipn; this is what follows from them.
 type Policy struct {
-	Mode            Mode          // of signature and authKey
-	Signature       ipn.Signature // zone and window; its secrets are taken from Secrets
-	Secrets         func() []ipn.Secret
+	Mode            Mode                // of signature and authKey
+	Signature       ipn.Signature       // zone and window; its secrets are taken from Secrets
+	Secrets         func() []ipn.Secret // those in force now; may be nil when Mode is Off
 	SignatureHeader string
 	TimestampHeader string
 	AuthKey         ipn.Secret // legacy data protection key; zero: authKey is not checked
 	Senders         ipn.Senders
 	SendersMode     Mode // of the address list
+}
+
+// sound reports whether the policy can be followed. A mode that is misspelt must not pass for a mild one.
+func (p Policy) sound() bool {
+	switch p.Mode {
+	case Off:
+		return true
+	case Observe, Enforce:
+		return p.Secrets != nil
+	}
+	return false
 }
 
 // judgement is what is thought of a post: who vouches for it, or why it is refused.
@@ -120,35 +130,27 @@ func (rc *Receiver) judgeSignature(p *post) judgement {
 }
 
 // judgeMedia refuses what is not a form, unless its signature is good: an authentic post is never refused for its
-// content. Nothing is unpacked in either case.
+// content. Nothing is unpacked in either case. That a body is no form is a problem the decoder finds by itself.
 func (rc *Receiver) judgeMedia(p *post, j judgement) judgement {
-	odd := ipn.Problem{}
+	signed := j.vouched == ipn.VouchedSignature
 	switch encoding := p.request.Header.Get("Content-Encoding"); {
 	case encoding != "" && !strings.EqualFold(encoding, "identity"):
-		odd, j.reason = ipn.Problem{Code: ipn.ContentEncoded}, ipn.ReasonContentEncoding
-	case !isForm(p.request.Header.Get("Content-Type")):
-		odd, j.reason = ipn.Problem{Code: ipn.NotAForm}, ipn.ReasonMediaType
-	default:
-		return j
+		if signed {
+			j.problems = append(j.problems, ipn.Problem{Code: ipn.ContentEncoded})
+			return j
+		}
+		j.refusal, j.reason = wrongMedia, ipn.ReasonContentEncoding
+	case !signed && !isForm(p.request.Header.Get("Content-Type")):
+		j.refusal, j.reason = wrongMedia, ipn.ReasonMediaType
 	}
-	if j.vouched == ipn.VouchedSignature {
-		j.problems = append(j.problems, odd)
-		return j
-	}
-	j.refusal = wrongMedia
 	return j
 }
 
 // isForm accepts the form type with any parameters, and no type at all: the sender's is undocumented.
 func isForm(contentType string) bool {
-	if contentType == "" {
-		return true
-	}
-	media, _, err := mime.ParseMediaType(contentType)
-	if media == "" && err != nil { // broken beyond reading; what stands before the first ";" decides
-		media, _, _ = strings.Cut(contentType, ";")
-	}
-	return strings.EqualFold(strings.TrimSpace(media), "application/x-www-form-urlencoded")
+	media, _, _ := strings.Cut(contentType, ";")
+	media = strings.TrimSpace(media)
+	return contentType == "" || strings.EqualFold(media, "application/x-www-form-urlencoded")
 }
 
 // judgeAuthKey checks the key inside the body, where one is set. It vouches where the signature did not, and a mismatch
@@ -190,19 +192,24 @@ func (rc *Receiver) Reverify(q *ipn.Quarantined) (*ipn.Receipt, ipn.Reason) {
 	}, ""
 }
 
-// disbelief returns why neither signature nor authKey is good, or "". Whether the sender was listed counts no more:
-// whoever holds the key is the sender.
+// disbelief returns why a post is not vouched for, or "". It is as strict as the door under enforcement: a wrong authKey
+// spoils a good signature, and a good one makes up for none where a signing key is set. Whether the sender was listed
+// counts no more: whoever holds the key is the sender.
 func (rc *Receiver) disbelief(q *ipn.Quarantined, event *ipn.Event) ipn.Reason {
 	check := rc.Policy.Signature
-	check.Secrets = rc.Policy.Secrets()
-	verdict := check.Verify(q.Raw, kept(q, rc.Policy.TimestampHeader), kept(q, rc.Policy.SignatureHeader), q.ReceivedAt)
-	if verdict.Result == ipn.Good {
-		return ""
+	if rc.Policy.Secrets != nil {
+		check.Secrets = rc.Policy.Secrets()
 	}
-	if !rc.Policy.AuthKey.IsZero() && ipn.VerifyAuthKey(event, rc.Policy.AuthKey).Result == ipn.Good {
+	signature := check.Verify(q.Raw, kept(q, rc.Policy.TimestampHeader), kept(q, rc.Policy.SignatureHeader), q.ReceivedAt).Result
+	authKey := ipn.VerifyAuthKey(event, rc.Policy.AuthKey).Result
+	switch reason := afterAuthKey[authKey].reason; {
+	case reason == ipn.ReasonAuthKeyMismatch:
+		return reason
+	case signature == ipn.Good || signature == ipn.NoKey && authKey == ipn.Good:
 		return ""
+	default:
+		return cmp.Or(afterSignature[signature].reason, reason, q.Reason)
 	}
-	return cmp.Or(afterSignature[verdict.Result].reason, q.Reason)
 }
 
 // kept returns a header of a quarantined post as Verify wants it: no value when it was not sent.

@@ -195,9 +195,9 @@ func TestWhatIsOddAboutASignedPostIsFlaggedOnce(t *testing.T) {
 	d := newDoor(t, verify(receiver.Enforce, oldKey(t)))
 	for _, tt := range []struct{ header, want string }{
 		{"Content-Type: application/json", ipn.NotAForm},
-		{"Content-Encoding: gzip", ipn.ContentEncoded},
+		{formType + "\r\nContent-Encoding: gzip", ipn.ContentEncoded},
 	} {
-		body := vectorBody + "&" + tt.want + "=1"
+		body := charge(tt.want)
 		must200(t, d, request("POST /ipn", append(signedBy(oldKey(t), body), tt.header, length(len(body))), body))
 		if got := latestProblems(t, d); got != tt.want {
 			t.Errorf("%s: got %q, want %q", tt.header, got, tt.want)
@@ -327,30 +327,5 @@ func TestReverificationIsNoMilderThanTheDoor(t *testing.T) {
 				t.Errorf("got receipt %t, reason %q; want %q", receipt != nil, reason, tt.want)
 			}
 		})
-	}
-}
-
-// TestAPromotedReceiptKeepsItsFlags: what was odd about the delivery is as odd a week later.
-func TestAPromotedReceiptKeepsItsFlags(t *testing.T) {
-	t.Parallel()
-	var inForce atomic.Pointer[[]ipn.Secret]
-	inForce.Store(&[]ipn.Secret{newKey(t)})
-	d := newDoor(t, verify(receiver.Enforce), func(c *receiver.Config) {
-		c.Policy.Secrets = func() []ipn.Secret { return *inForce.Load() }
-	})
-	d.send(t, post(vectorBody, append(headers(vectorStamp, vectorMAC), "Content-Encoding: br")...))
-	q, err := d.store.Quarantined(t.Context(), ask[int64](t, d, "select max(id) from quarantine"))
-	must(t, err)
-	inForce.Store(&[]ipn.Secret{oldKey(t)})
-	receipt, _ := d.receiver.Reverify(q)
-	if receipt == nil {
-		t.Fatal("not promoted")
-	}
-	var codes []string
-	for _, p := range receipt.Event.Problems {
-		codes = append(codes, p.Code)
-	}
-	if got, want := strings.Join(codes, " "), ipn.SignatureStale+" "+ipn.ContentEncoded; got != want {
-		t.Errorf("got %q, want %q", got, want)
 	}
 }

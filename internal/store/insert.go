@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -127,13 +128,19 @@ func headersJSON(headers map[string]string) ([]byte, error) {
 	if headers == nil {
 		return []byte("{}"), nil
 	}
-	text, err := json.Marshal(headers)
+	// A NUL cannot come through HTTP, but it is what jsonb refuses, and a header must never cost an event.
+	storable := make(map[string]string, len(headers))
+	for name, value := range headers {
+		storable[withoutNUL(name)] = withoutNUL(value)
+	}
+	text, err := json.Marshal(storable)
 	if err != nil {
 		return nil, fmt.Errorf("encode the headers: %w", err)
 	}
-	// A NUL cannot come through HTTP, but \u0000 is what jsonb refuses, and a header must never cost an event.
-	return bytes.ReplaceAll(text, []byte(`\u0000`), []byte(`\ufffd`)), nil
+	return text, nil
 }
+
+func withoutNUL(s string) string { return strings.ReplaceAll(s, "\x00", "\ufffd") }
 
 func textOrNull(s string) *string {
 	if s == "" {

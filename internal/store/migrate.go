@@ -19,7 +19,7 @@ import (
 const lockNotAvailable = "55P03"
 
 // Migrate brings the schema up to the newest migration, under a session lock so that replicas that start together do
-// it once. A migration that finds its table busy gives way after its lock_timeout and is tried again for a minute, so
+// it once; who comes second looks again every second, for five minutes. A migration that finds its table busy gives way after its lock_timeout and is tried again for a minute, so
 // that intake is never stalled behind it. It also makes the months of payloads that are due. logf gets one line per
 // migration applied.
 func Migrate(ctx context.Context, dsn string, logf func(format string, args ...any)) error {
@@ -28,7 +28,7 @@ func Migrate(ctx context.Context, dsn string, logf func(format string, args ...a
 		return fmt.Errorf("read the database URL: %w", err)
 	}
 	defer db.Close()
-	locker, err := lock.NewPostgresSessionLocker(lock.WithLockID(migratorLock))
+	locker, err := lock.NewPostgresSessionLocker(lock.WithLockID(migratorLock), lock.WithLockTimeout(1, 300))
 	if err != nil {
 		return fmt.Errorf("prepare the migrator's lock: %w", err)
 	}

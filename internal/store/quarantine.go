@@ -69,7 +69,7 @@ func scanQuarantined(r pgx.CollectableRow) (*ipn.Quarantined, error) {
 	if err := r.Scan(&q.ID, &reason, &q.Detail, &q.Answered, &digest, &q.Raw, &q.Headers, &peer, &q.ReceivedAt); err != nil {
 		return nil, err
 	}
-	q.Reason = ipn.Reason(reason)
+	q.Reason, q.ReceivedAt = ipn.Reason(reason), q.ReceivedAt.UTC()
 	copy(q.Digest[:], digest)
 	if peer != nil {
 		q.Peer = *peer
@@ -98,7 +98,10 @@ func (s *Store) Promote(ctx context.Context, id int64, receipt *ipn.Receipt) (ip
 			return err
 		}
 		recorded.Outcome = outcomeOf(recorded.Receipts, bytes.Equal(first, row.content[:]))
-		_, err := tx.Exec(ctx, "update quarantine set promoted_at = greatest(now(), received_at), promoted_event_id = $2 where id = $1", id, recorded.EventID)
+		if _, err := tx.Exec(ctx, "update quarantine set promoted_at = greatest(now(), received_at), promoted_event_id = $2 where id = $1", id, recorded.EventID); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, "select pg_notify($1, '')", logChannel)
 		return err
 	})
 	if err != nil {

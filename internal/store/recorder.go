@@ -33,9 +33,13 @@ type Recorder struct {
 	metrics recorderMetrics
 	wake    chan struct{} // holds one token while the queue may be non-empty
 
-	mu    sync.Mutex
-	queue []*waiting
+	mu      sync.Mutex
+	queue   []*waiting
+	stopped bool // Run has ended: nobody would take what is queued
 }
+
+// errStopped is what callers get who wait or come when Run has ended.
+var errStopped = fmt.Errorf("%w: shutting down", ipn.ErrUnavailable)
 
 // waiting is a receipt whose caller waits. left and trouble are guarded by the Recorder's mu.
 type waiting struct {
@@ -43,7 +47,7 @@ type waiting struct {
 	since   time.Time
 	done    chan answer // one answer, buffered, so that the committer never blocks on a caller that left
 	left    bool        // the caller gave up: not to be tried again
-	trouble error       // why the latest attempt did not take it, nil before that
+	trouble error       // why the latest attempt did not take it, fit to be shown; nil before that
 }
 
 type answer struct {
@@ -65,15 +69,16 @@ func NewRecorder(s *Store, queue int, registerer prometheus.Registerer) (*Record
 
 // Record keeps one receipt and returns after its commit is durable. When ctx ends first it returns ipn.ErrUnavailable
 // with the latest trouble; the receipt may then still be committed, and its repeat is a duplicate. A full queue gives
-// ipn.ErrOverloaded, a row that the database will never take an *ipn.RefusedError.
+// ipn.ErrOverloaded, a row that the database will never take an *ipn.RefusedError. After Run has ended every receipt is
+// answered with ipn.ErrUnavailable at once.
 func (r *Recorder) Record(ctx context.Context, receipt *ipn.Receipt) (ipn.Recorded, error) {
 	row, err := rowOf(receipt)
 	if err != nil {
 		return ipn.Recorded{}, err
 	}
 	w := &waiting{row: row, since: time.Now(), done: make(chan answer, 1)}
-	if !r.enqueue(w) {
-		return ipn.Recorded{}, ipn.ErrOverloaded
+	if err := r.enqueue(w); err != nil {
+		return ipn.Recorded{}, err
 	}
 	select {
 	case a := <-w.done:
@@ -83,15 +88,18 @@ func (r *Recorder) Record(ctx context.Context, receipt *ipn.Receipt) (ipn.Record
 	}
 }
 
-func (r *Recorder) enqueue(w *waiting) bool {
+func (r *Recorder) enqueue(w *waiting) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.queue) >= r.limit {
-		return false
+	switch {
+	case r.stopped:
+		return errStopped
+	case len(r.queue) >= r.limit:
+		return ipn.ErrOverloaded
 	}
 	r.queue = append(r.queue, w)
 	r.signal()
-	return true
+	return nil
 }
 
 func (r *Recorder) signal() {
@@ -113,7 +121,10 @@ func (r *Recorder) leave(w *waiting) (ipn.Recorded, error) {
 	w.left = true
 	r.queue = slices.DeleteFunc(r.queue, func(other *waiting) bool { return other == w })
 	r.metrics.hold.Observe(time.Since(w.since).Seconds())
-	return ipn.Recorded{}, unavailable(w.trouble)
+	if w.trouble != nil {
+		return ipn.Recorded{}, w.trouble
+	}
+	return ipn.Recorded{}, ipn.ErrUnavailable
 }
 
 // Run commits what comes in until ctx ends. Receipts still waiting then are answered with ipn.ErrUnavailable.
@@ -172,9 +183,9 @@ func (r *Recorder) giveUp() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, w := range r.queue {
-		w.done <- answer{err: fmt.Errorf("%w: shutting down", ipn.ErrUnavailable)}
+		w.done <- answer{err: errStopped}
 	}
-	r.queue = nil
+	r.queue, r.stopped = nil, true
 }
 
 // commit tries one batch and returns what the server did not take, with the trouble. A row that the server refuses for
@@ -190,7 +201,7 @@ func (r *Recorder) commit(ctx context.Context, batch []*waiting) (untaken []*wai
 	}
 	refusal := refused(err)
 	if refusal == nil {
-		return batch, plainly(err)
+		return batch, unavailable(err)
 	}
 	if len(batch) == 1 {
 		r.answer(batch[0], answer{err: refusal})

@@ -32,9 +32,6 @@ func refused(err error) *ipn.RefusedError {
 // unavailable turns any other error into ipn.ErrUnavailable with a reason that holds no data: the server's messages
 // quote values, so only the SQLSTATE is told.
 func unavailable(err error) error {
-	if err == nil {
-		return ipn.ErrUnavailable
-	}
 	return fmt.Errorf("%w: %w", ipn.ErrUnavailable, plainly(err))
 }
 
