@@ -226,9 +226,9 @@ func TestARowThatTheDatabaseRefusesForGoodIsOwned(t *testing.T) {
 func TestTheRecordsErrorsBecomeAnswers(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		name             string
-		record, quaratne error
-		want             effect
+		name               string
+		record, quarantine error
+		want               effect
 	}{
 		{"unavailable", ipn.ErrUnavailable, nil, effect{503, "unavailable", ""}},
 		{"overloaded", ipn.ErrOverloaded, nil, effect{503, "overloaded", ""}},
@@ -240,7 +240,7 @@ func TestTheRecordsErrorsBecomeAnswers(t *testing.T) {
 			t.Parallel()
 			d := newDoorBefore(t, record{
 				keep:       func(context.Context, *ipn.Receipt) (ipn.Recorded, error) { return ipn.Recorded{}, tt.record },
-				quarantine: func(context.Context, *ipn.Quarantined) (bool, error) { return true, tt.quaratne },
+				quarantine: func(context.Context, *ipn.Quarantined) (bool, error) { return true, tt.quarantine },
 			}, hold(200*time.Millisecond))
 			if got, _ := d.watch(t, post(charge("1"))); got != tt.want {
 				t.Errorf("got %+v, want %+v", got, tt.want)

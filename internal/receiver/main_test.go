@@ -94,11 +94,8 @@ func newDoorBefore(tb testing.TB, r record, settings ...setting) *door {
 
 func open(tb testing.TB, registry *prometheus.Registry, r receiver.Record, settings []setting) *door {
 	tb.Helper()
-	config := receiver.Config{
-		Path: "/ipn", MaxBody: 1 << 20, MemoryBudget: 64 << 20, AdmissionWait: 2 * time.Second, Hold: 4 * time.Second,
-		Policy:  receiver.Policy{Mode: receiver.Off, SignatureHeader: signatureHeader, TimestampHeader: timestampHeader},
-		Decoder: &ipn.Decoder{}, Scope: ipn.Scope{Endpoint: "test"}, Record: r, Registerer: registry,
-	}
+	config := sound()
+	config.Record, config.Registerer = r, registry
 	for _, set := range settings {
 		set(&config)
 	}
@@ -170,8 +167,8 @@ func chunked(body string) string {
 // reply is an answer read whole.
 type reply struct {
 	*http.Response
-	body      []byte
-	continue_ bool // "100 Continue" came before it
+	body  []byte
+	asked bool // "100 Continue" came before it
 }
 
 // send sends the text over a connection of its own and reads the answer.
@@ -197,7 +194,7 @@ func read(conn net.Conn, text string) (reply, error) {
 			return got, err
 		}
 		if response.StatusCode == http.StatusContinue {
-			got.continue_ = true
+			got.asked = true
 			continue
 		}
 		defer response.Body.Close()

@@ -68,7 +68,7 @@ func New(c Config) (*Receiver, error) {
 		return nil, errors.New("receiver: path, maximum body, memory budget, hold, decoder and record must all be set")
 	}
 	if !c.Policy.sound() {
-		return nil, errors.New("receiver: the mode must be off, observe or enforce, and a mode other than off needs secrets")
+		return nil, errors.New("receiver: modes must be off, observe or enforce, and verification other than off needs secrets")
 	}
 	if c.Now == nil {
 		c.Now = time.Now

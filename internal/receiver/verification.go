@@ -2,6 +2,7 @@ package receiver
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"go.uber.org/zap"
@@ -28,18 +29,13 @@ type Policy struct {
 	TimestampHeader string
 	AuthKey         ipn.Secret // legacy data protection key; zero: authKey is not checked
 	Senders         ipn.Senders
-	SendersMode     Mode // of the address list
+	SendersMode     Mode // of the address list; "" is Off
 }
 
 // sound reports whether the policy can be followed. A mode that is misspelt must not pass for a mild one.
 func (p Policy) sound() bool {
-	switch p.Mode {
-	case Off:
-		return true
-	case Observe, Enforce:
-		return p.Secrets != nil
-	}
-	return false
+	modes := []Mode{Off, Observe, Enforce}
+	return slices.Contains(modes, p.Mode) && (p.Mode == Off || p.Secrets != nil) && (p.SendersMode == "" || slices.Contains(modes, p.SendersMode))
 }
 
 // judgement is what is thought of a post: who vouches for it, or why it is refused.

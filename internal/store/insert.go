@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
 )
@@ -65,7 +66,7 @@ func rowOf(r *ipn.Receipt) (row, error) {
 
 // insert commits rows as one transaction in one round trip: the log lock first, as a statement of its own, so that no
 // id is drawn before it is held; then the rows; then one notification. The lock falls with the commit.
-func (s *Store) insert(ctx context.Context, rows []row) ([]ipn.Recorded, error) {
+func insert(ctx context.Context, pool *pgxpool.Pool, rows []row) ([]ipn.Recorded, error) {
 	batch := &pgx.Batch{}
 	batch.Queue("select pg_advisory_xact_lock($1)", logLock)
 	for _, r := range rows {
@@ -73,7 +74,7 @@ func (s *Store) insert(ctx context.Context, rows []row) ([]ipn.Recorded, error) 
 	}
 	batch.Queue("select pg_notify($1, '')", logChannel)
 
-	results := s.intake.SendBatch(ctx, batch)
+	results := pool.SendBatch(ctx, batch)
 	recorded, err := readRecorded(results, rows)
 	if closing := results.Close(); err == nil {
 		err = closing
@@ -82,6 +83,20 @@ func (s *Store) insert(ctx context.Context, rows []row) ([]ipn.Recorded, error) 
 		return nil, err
 	}
 	return recorded, nil
+}
+
+// RecordAlone keeps one receipt in a transaction of its own, by the very same statements. It is the yardstick that the
+// Recorder is measured against, and keeps the promises of Recorder.Record but for the hold: it tries once.
+func (s *Store) RecordAlone(ctx context.Context, receipt *ipn.Receipt) (ipn.Recorded, error) {
+	one, err := rowOf(receipt)
+	if err != nil {
+		return ipn.Recorded{}, err
+	}
+	recorded, err := insert(ctx, s.queries, []row{one})
+	if err != nil {
+		return ipn.Recorded{}, known(err)
+	}
+	return recorded[0], nil
 }
 
 func readRecorded(results pgx.BatchResults, rows []row) ([]ipn.Recorded, error) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -24,13 +25,25 @@ func (s *Store) Quarantine(ctx context.Context, q *ipn.Quarantined) (kept bool, 
 		insert into quarantine (reason, detail, answered, digest, raw, headers, peer, received_at)
 		select $1, $2, $3::smallint, $4, $5::bytea, $6, $7, $8 from held
 		where $3::smallint = 200 or (held.rows < $9 and held.bytes + octet_length($5::bytea) <= $10)`,
-		string(q.Reason), textOrNull(q.Detail), q.Answered, q.Digest[:], q.Raw, headers, peerOrNull(q.Peer), q.ReceivedAt.UTC().Truncate(time.Microsecond),
+		string(q.Reason), textOrNull(storableDetail(q.Detail)), q.Answered, q.Digest[:], q.Raw, headers, peerOrNull(q.Peer), q.ReceivedAt.UTC().Truncate(time.Microsecond),
 		s.quarantineRows, s.quarantineBytes)
 	if err != nil {
 		return false, unavailable(err)
 	}
 	return tag.RowsAffected() == 1, nil
 }
+
+// storableDetail cuts a detail to the 255 bytes of its column and replaces what text cannot hold: a media type comes from
+// a stranger's header, and must not cost the post it came with.
+func storableDetail(s string) string {
+	s = strings.ToValidUTF8(withoutNUL(s), "\ufffd")
+	if len(s) > maxDetail {
+		s = strings.ToValidUTF8(s[:maxDetail], "") // a character cut in two goes
+	}
+	return s
+}
+
+const maxDetail = 255
 
 const quarantineColumns = "id, reason, coalesce(detail, '') as detail, answered, digest, raw, headers, peer, received_at"
 

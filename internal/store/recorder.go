@@ -222,7 +222,7 @@ func (r *Recorder) attempt(ctx context.Context, batch []*waiting) ([]ipn.Recorde
 	for i, w := range batch {
 		rows[i] = w.row
 	}
-	return r.store.insert(ctx, rows)
+	return insert(ctx, r.store.intake, rows)
 }
 
 func (r *Recorder) answer(w *waiting, a answer) {
