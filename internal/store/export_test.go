@@ -19,3 +19,12 @@ const (
 	MaxBatch = maxBatch
 	LogLock  = logLock
 )
+
+// Hazards returns, by setting, the expression that reads it and the value that is bad.
+func Hazards() map[string][2]string {
+	all := map[string][2]string{}
+	for _, h := range hazards {
+		all[h.setting] = [2]string{h.expression, h.bad}
+	}
+	return all
+}

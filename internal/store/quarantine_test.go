@@ -215,4 +215,3 @@ func gauges(tb testing.TB, registry *prometheus.Registry, name string) int {
 	}
 	return 0
 }
-
