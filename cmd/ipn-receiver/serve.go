@@ -145,7 +145,12 @@ func (s *service) edge() (*server.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	public := s.observed("public", nil, func(r chi.Router) { r.Mount("/", door.Handler()) })
+	public := s.observed("public", nil, func(r chi.Router) {
+		intake := door.Handler()
+		r.Mount("/", intake)
+		r.NotFound(intake.ServeHTTP) // the door answers for whatever comes in by it, invented verbs too
+		r.MethodNotAllowed(intake.ServeHTTP)
+	})
 	doors := []server.Door{
 		{Name: "public", Listener: s.public, Handler: public, WriteTimeout: s.Hold + 10*time.Second},
 		{Name: "private", Listener: s.private, Handler: private},

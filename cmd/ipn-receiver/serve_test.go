@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -220,5 +221,41 @@ func TestTheFirstRunKeepsThePrintedIPNThroughAKill9(t *testing.T) {
 	}
 	if err := second.command.Wait(); err != nil {
 		t.Errorf("after SIGTERM the program ended with %v, want exit code 0", err)
+	}
+}
+
+func TestThePublicDoorAnswersWhateverComesInByIt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a PostgreSQL of its own")
+	}
+	r := start(t, "IPN_DATA_DIR="+dataDir(t))
+	for _, c := range []struct {
+		request string
+		status  int
+	}{
+		{"post /ipn", http.StatusMethodNotAllowed},
+		{"DANCE /ipn", http.StatusMethodNotAllowed},
+		{"OPTIONS *", http.StatusNotFound},
+		{"GET /metrics", http.StatusNotFound},
+		{"GET /api/v1/events", http.StatusNotFound},
+		{"GET //ipn/", http.StatusOK},
+	} {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(strings.TrimSuffix(r.intake, "/ipn"), "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = fmt.Fprintf(conn, "%s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", c.request)
+		answer, err := io.ReadAll(conn)
+		conn.Close()
+		head, body, _ := strings.Cut(string(answer), "\r\n\r\n")
+		if err != nil || !strings.HasPrefix(head, fmt.Sprintf("HTTP/1.1 %d ", c.status)) || body != "" {
+			t.Errorf("%s: got %q, %v, want an empty %d", c.request, answer, err, c.status)
+		}
+		if c.status == http.StatusMethodNotAllowed && !strings.Contains(head, "\r\nAllow: POST, GET, HEAD") {
+			t.Errorf("%s: the answer has no Allow: %q", c.request, head)
+		}
+	}
+	if got := r.get("/metrics"); !strings.Contains(got, `ipn_requests_total{outcome="method"} 2`) {
+		t.Error("invented verbs are not counted")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -77,8 +78,11 @@ func (o *Office) listEvents(ctx context.Context, in *eventsQuery) (*eventsPage, 
 	return page, nil
 }
 
-// question checks what the schema cannot: times and the cursor. Errors name the parameter.
+// question checks what the schema cannot: bytes that no stored text has, times and the cursor. Errors name the parameter.
 func (in *eventsQuery) question() (ipn.Question, error) {
+	if err := in.checkTexts(); err != nil {
+		return ipn.Question{}, err
+	}
 	q := ipn.Question{
 		TransactionType: canonicalType(in.TransactionType), ReferenceNumber: in.ReferenceNumber, SubscriptionID: in.SubscriptionID,
 		MerchantTransactionID: in.MerchantTransactionID, AccountID: in.AccountID, Currency: strings.ToUpper(in.Currency), Text: in.Q, Limit: in.Limit,
@@ -102,6 +106,19 @@ func (in *eventsQuery) question() (ipn.Question, error) {
 		q.After = &position
 	}
 	return q, nil
+}
+
+// checkTexts refuses what the database could only refuse too, so that a bad question is not told as an outage.
+func (in *eventsQuery) checkTexts() error {
+	for _, p := range []struct{ name, text string }{
+		{"transactionType", in.TransactionType}, {"referenceNumber", in.ReferenceNumber}, {"subscriptionId", in.SubscriptionID},
+		{"merchantTransactionId", in.MerchantTransactionID}, {"accountId", in.AccountID}, {"q", in.Q},
+	} {
+		if !utf8.ValidString(p.text) || strings.ContainsRune(p.text, 0) {
+			return badParameter(p.name, "write it as UTF-8 without NUL")
+		}
+	}
+	return nil
 }
 
 func parseTime(name, text string) (time.Time, error) {

@@ -8,6 +8,7 @@ package finance
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
@@ -79,10 +80,11 @@ func (o *Office) authenticate(api huma.API) func(huma.Context, func(huma.Context
 	}
 }
 
+// bearer returns the token of an Authorization header, whose scheme is written in any case (RFC 9110 11.1).
 func bearer(header string) string {
-	const scheme = "Bearer "
-	if len(header) < len(scheme) || header[:len(scheme)] != scheme {
+	scheme, token, _ := strings.Cut(header, " ")
+	if !strings.EqualFold(scheme, "Bearer") {
 		return ""
 	}
-	return header[len(scheme):]
+	return token
 }

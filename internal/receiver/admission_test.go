@@ -201,7 +201,7 @@ func TestCopiesOfRefusedPostsLeaveRoomForReceipts(t *testing.T) {
 	t.Parallel()
 	const forgeries = 10
 	g := newGate()
-	d := newDoorBefore(t, g.record, verify(receiver.Enforce, oldKey(t)))
+	d := newDoorBefore(t, g.record, verify(receiver.Enforce, oldKey(t)), hold(time.Hour))
 	answers := d.crowd(t, forgeries, post(charge("1")))
 	take(t, "the first copy", g.inside)
 	take(t, "the second copy", g.inside)

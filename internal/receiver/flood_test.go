@@ -3,6 +3,7 @@ package receiver_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/ipn-receiver/ipn-receiver/internal/receiver"
 )
@@ -27,7 +28,11 @@ func TestANetworkThatFloodsIsTurnedAwayUnread(t *testing.T) {
 			t.Fatalf("failure %d: got %d, want 401", i+1, got)
 		}
 	}
+	start := time.Now()
 	got, answer := d.watch(t, unread("203.0.113.200"))
+	if took := time.Since(start); took > 4*time.Second { // the server gives up on a body after five
+		t.Errorf("answered after %s: the body was waited for", took)
+	}
 	if want := (effect{429, "flood", ""}); got != want || !answer.Close || answer.Header.Get("Retry-After") != "60" {
 		t.Errorf("the same network: got %+v, close %t, want %+v", got, answer.Close, want)
 	}

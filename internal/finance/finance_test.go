@@ -1,0 +1,205 @@
+package finance_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"go.uber.org/goleak"
+
+	"github.com/ipn-receiver/ipn-receiver/internal/finance"
+	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
+	"github.com/ipn-receiver/ipn-receiver/internal/pgtest"
+	"github.com/ipn-receiver/ipn-receiver/internal/store"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(pgtest.Runner(m)) }
+
+const patience = 30 * time.Second
+
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+// judge believes the posts that say so, as the receiver believes those whose signature is good.
+type judge struct{}
+
+func (judge) Reverify(q *ipn.Quarantined) (*ipn.Receipt, ipn.Reason) {
+	if !strings.Contains(string(q.Raw), "believe=me") {
+		return nil, ipn.ReasonSignatureMismatch
+	}
+	return receipt(string(q.Raw), ipn.VouchedPromoted), ""
+}
+
+func receipt(body string, vouched ipn.Vouched) *ipn.Receipt {
+	event := new(ipn.Decoder).Decode([]byte(body), "")
+	return &ipn.Receipt{Event: event, Identity: ipn.Scope{}.Identify(event), Digest: ipn.DigestOf([]byte(body)), Content: event.ContentDigest(),
+		Vouched: vouched, Raw: []byte(body), Origin: ipn.Origin{ReceivedAt: noon}}
+}
+
+// An office is the API over a record of its own.
+type office struct {
+	tb       testing.TB
+	store    *store.Store
+	recorder *store.Recorder
+	handler  http.Handler
+}
+
+func newOffice(tb testing.TB, dsn string, token ipn.Secret) *office {
+	tb.Helper()
+	s, err := store.Open(tb.Context(), store.Config{DSN: dsn, AllowVolatile: true})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	r, err := store.NewRecorder(s, 0, nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() { r.Run(ctx); close(ended) }()
+	tb.Cleanup(func() { cancel(); <-ended; s.Close() })
+	router := chi.NewRouter()
+	(&finance.Office{History: s, Quarantine: s, Judge: judge{}, Decoder: &ipn.Decoder{}, Token: token, Version: "1.2.3"}).Mount(router)
+	return &office{tb, s, r, router}
+}
+
+func (o *office) record(body string) ipn.Recorded {
+	o.tb.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	recorded, err := o.recorder.Record(ctx, receipt(body, ipn.VouchedSignature))
+	if err != nil {
+		o.tb.Fatal(err)
+	}
+	return recorded
+}
+
+func (o *office) do(method, target string, headers ...string) *httptest.ResponseRecorder {
+	request := httptest.NewRequest(method, target, nil)
+	for i := 0; i < len(headers); i += 2 {
+		request.Header.Set(headers[i], headers[i+1])
+	}
+	answer := httptest.NewRecorder()
+	o.handler.ServeHTTP(answer, request)
+	return answer
+}
+
+// get asks for JSON and fails unless it is 200.
+func (o *office) get(target string) map[string]any {
+	o.tb.Helper()
+	answer := o.do(http.MethodGet, target)
+	if answer.Code != http.StatusOK {
+		o.tb.Fatalf("GET %s: %d %s", target, answer.Code, answer.Body)
+	}
+	return object(o.tb, answer.Body)
+}
+
+func object(tb testing.TB, r io.Reader) map[string]any {
+	tb.Helper()
+	var found map[string]any
+	if err := json.NewDecoder(r).Decode(&found); err != nil {
+		tb.Fatal(err)
+	}
+	return found
+}
+
+// wantProblem checks an error answer and returns its text.
+func wantProblem(tb testing.TB, answer *httptest.ResponseRecorder, status int) string {
+	tb.Helper()
+	if answer.Code != status || answer.Header().Get("Content-Type") != "application/problem+json" {
+		tb.Fatalf("got %d %s %s, want %d as a problem", answer.Code, answer.Header().Get("Content-Type"), answer.Body, status)
+	}
+	text := answer.Body.String()
+	if got := object(tb, strings.NewReader(text))["status"]; got != float64(status) {
+		tb.Errorf("the problem says %v, want %d", got, status)
+	}
+	return text
+}
+
+func TestTheTokenIsRequired(t *testing.T) {
+	t.Parallel()
+	token, err := ipn.NewSecret("api", []byte("0123456789abcdef"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := newOffice(t, pgtest.New(t), token)
+	tests := []struct {
+		name, header string
+		want         int
+	}{
+		{"the token", "Bearer 0123456789abcdef", 200},
+		{"the token, the scheme in small letters", "bearer 0123456789abcdef", 200},
+		{"no header", "", 401},
+		{"another token", "Bearer 0123456789abcdeF", 401},
+		{"the beginning of the token", "Bearer 0123456789", 401},
+		{"the token and more", "Bearer 0123456789abcdef0", 401},
+		{"no token", "Bearer ", 401},
+		{"the token without a scheme", "0123456789abcdef", 401},
+		{"another scheme", "Basic 0123456789abcdef", 401},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			for _, path := range []string{"/api/v1/events", "/api/v1/quarantine"} {
+				answer := o.do(http.MethodGet, path, "Authorization", tc.header)
+				if answer.Code != tc.want {
+					t.Errorf("%s: got %d, want %d", path, answer.Code, tc.want)
+				}
+				if tc.want == 401 {
+					text := wantProblem(t, answer, 401)
+					if got := answer.Header().Get("WWW-Authenticate"); got != `Bearer realm="ipn-receiver"` || strings.Contains(text, "0123456789") {
+						t.Errorf("%s: got %q, %s", path, got, text)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestAnAwayDatabaseIs503WithoutInternals(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	o := newOffice(t, "host="+dir+" user=nobody dbname=nothing", ipn.Secret{})
+	for _, tc := range []struct{ method, path string }{
+		{"GET", "/api/v1/events"}, {"GET", "/api/v1/events/1"}, {"GET", "/api/v1/events/1/raw"}, {"GET", "/api/v1/quarantine"}, {"POST", "/api/v1/quarantine/1/promote"},
+	} {
+		text := wantProblem(t, o.do(tc.method, tc.path), http.StatusServiceUnavailable)
+		for _, internal := range []string{dir, "dial", "connect", "SQLSTATE", "pgx", "nobody"} {
+			if strings.Contains(text, internal) {
+				t.Errorf("%s tells %s: %s", tc.path, internal, text)
+			}
+		}
+	}
+}
+
+func TestTheAPIDescribesItself(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t, "host="+t.TempDir(), ipn.Secret{})
+	description := o.get("/openapi.json")
+	if version, _ := description["openapi"].(string); !strings.HasPrefix(version, "3.1") {
+		t.Errorf("got OpenAPI %q", version)
+	}
+	paths := description["paths"].(map[string]any)
+	for _, path := range []string{"/api/v1/events", "/api/v1/events/{id}", "/api/v1/events/{id}/raw", "/api/v1/quarantine", "/api/v1/quarantine/{id}/promote"} {
+		if paths[path] == nil {
+			t.Errorf("%s is not described", path)
+		}
+	}
+	if got := o.do(http.MethodGet, "/docs").Code; got != http.StatusNotFound {
+		t.Errorf("a page of scripts from elsewhere: got %d", got)
+	}
+}
+
+// query writes a query string from pairs.
+func query(pairs ...string) string {
+	values := url.Values{}
+	for i := 0; i < len(pairs); i += 2 {
+		values.Add(pairs[i], pairs[i+1])
+	}
+	return "?" + values.Encode()
+}
