@@ -151,7 +151,7 @@ func TestPagesFollowTheCursorToTheEnd(t *testing.T) {
 	}
 	slices.Reverse(want)
 	pages := 0
-	for next := query("limit", "3"); next != ""; pages++ {
+	for next := query("limit", "3"); next != "" && pages < 9; pages++ {
 		page := o.get("/api/v1/events" + next)
 		for _, item := range page["items"].([]any) {
 			got = append(got, item.(map[string]any)["id"].(float64))

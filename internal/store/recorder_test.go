@@ -218,9 +218,11 @@ func TestAFullQueueRefusesAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wait := recordAll(t.Context(), r, charge("R1"), charge("R2"))
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	wait := recordAll(ctx, r, charge("R1"), charge("R2"))
 	eventually(t, "two receipts wait", func() bool { return r.Waiting() == 2 })
-	if got, err := r.Record(context.Background(), charge("R3")); err != ipn.ErrOverloaded || got != (ipn.Recorded{}) {
+	if got, err := r.Record(ctx, charge("R3")); err != ipn.ErrOverloaded || got != (ipn.Recorded{}) {
 		t.Errorf("got %+v, %v, want ipn.ErrOverloaded", got, err)
 	}
 	run(t, r)
@@ -241,17 +243,19 @@ func TestShutdownAnswersWhoeverWaits(t *testing.T) {
 	}
 	r := newRecorder(t, open(t, dsn))
 	stop := run(t, r)
-	inFlight := recordAll(context.Background(), r, charge("R1"))
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	inFlight := recordAll(ctx, r, charge("R1"))
 	eventually(t, "a commit waits for the log lock", func() bool {
 		return ask[bool](t, dsn, "select exists (select from pg_locks where locktype = 'advisory' and not granted)")
 	})
-	queued := recordAll(context.Background(), r, charge("R2"), charge("R3"))
+	queued := recordAll(ctx, r, charge("R2"), charge("R3"))
 	eventually(t, "two more wait", func() bool { return r.Waiting() == 2 })
 	stop()
 	for _, a := range append(inFlight(), queued()...) {
 		wantUnavailable(t, a.err, "shutting down")
 	}
-	_, err := r.Record(context.Background(), charge("R4"))
+	_, err := r.Record(ctx, charge("R4"))
 	wantUnavailable(t, err, "shutting down")
 }
 
