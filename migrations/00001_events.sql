@@ -160,18 +160,21 @@ create table quarantine (
     headers           jsonb       not null check (jsonb_typeof(headers) = 'object'),
     peer              inet,
     key_id            text,
+    receipts          bigint      not null default 1 check (receipts = 1 or receipts > 1 and answered = 200),
     received_at       timestamptz not null,
     promoted_at       timestamptz check (promoted_at >= received_at),
     promoted_event_id bigint      references events (id),
     check ((promoted_at is null) = (promoted_event_id is null))
 );
 
+create unique index quarantine_owned on quarantine (digest, reason) where answered = 200;
 create index quarantine_waiting on quarantine (id desc) where promoted_at is null;
 
 comment on table quarantine is 'Posts that were not believed or could not be stored as events, with all that is needed to judge them again. Promotable once.';
 comment on column quarantine.reason is 'Why it is here; one of a closed set.';
 comment on column quarantine.detail is 'More about the reason, never a value from the body: a SQLSTATE, a media type.';
 comment on column quarantine.answered is 'The status the sender got. 200: the receiver owns it now, it is never evicted. Else a bounded courtesy copy.';
+comment on column quarantine.receipts is 'How often this very body was acknowledged for this reason; a refused copy is never counted.';
 comment on column quarantine.promoted_event_id is 'The event it became, once.';
 
 -- +goose StatementBegin

@@ -17,7 +17,7 @@ func (s *service) announce(context.Context) {
 	s.log.Info("ready", zap.String("public", s.intakeURL()), zap.String("private", s.privateURL()),
 		zap.String("verification", s.VerificationMode()), zap.Int("signingSecrets", len(s.keys.current())))
 	if s.VerificationMode() != "enforce" {
-		s.log.Warn("posts are accepted without proof of where they come from; set " + name("signing-secrets") + " to enforce signatures")
+		s.log.Warn("posts are accepted without proof of where they come from; to enforce it set " + name("signing-secrets") + " and leave " + name("verification") + " at auto")
 	}
 	if !s.Production() {
 		_, _ = io.WriteString(s.program.stdout, s.welcome(s.program.now()))
@@ -35,9 +35,9 @@ func (s *service) welcome(now time.Time) string {
 	say("The IPN receiver is ready.")
 	say("  IPNs go to   %s", s.intakeURL())
 	say("  Ask at       %s/api/v1/events   (health: /readyz, metrics: /metrics, description: /openapi.json)", s.privateURL())
-	if s.database.private != nil {
-		say("  Kept in      PostgreSQL %s of its own, in %s", s.database.private.Version(), s.DataDir)
-		say("  Look inside  %s", s.database.private.PsqlCommand("ipn"))
+	if private := s.database.server(); private != nil {
+		say("  Kept in      PostgreSQL %s of its own, in %s", private.Version(), s.DataDir)
+		say("  Look inside  %s", private.PsqlCommand("ipn"))
 	} else {
 		say("  Kept in      the database of %s", name("database-url"))
 	}

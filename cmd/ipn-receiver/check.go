@@ -86,10 +86,9 @@ func (s *Settings) checkProof(c *complaints) {
 	mode := s.VerificationMode()
 	c.unless(mode != "enforce" || s.hasKey(), "verification",
 		"enforce without a key would refuse every IPN: set %s or %s", name("signing-secrets"), name("data-protection-key"))
-	proves := s.hasKey() && mode != "off"
-	c.unless(proves || mode == "enforce" || s.AcceptUnverified || isLoopback(s.Listen), "verification",
-		"the public door is reached from other machines and nothing would prove where IPNs come from: "+
-			"set %s, or type --accept-unverified if you mean it", name("signing-secrets"))
+	exposed := s.Production() || !isLoopback(s.Listen)
+	c.unless(mode == "enforce" || s.AcceptUnverified || !exposed, "verification",
+		"anyone who finds the public door could make up payments: set %s and leave verification at auto, or type --accept-unverified if you mean it", name("signing-secrets"))
 	c.unless(s.SendersMode != "enforce" || s.Senders.Len() > 0, "senders-mode",
 		"enforce without senders would refuse every IPN: set %s", name("senders"))
 	c.unless(httpguts.ValidHeaderFieldName(s.SignatureHeader), "signature-header", "%q is no name of a header", s.SignatureHeader)
@@ -125,8 +124,6 @@ func (s *Settings) checkProduction(c *complaints) {
 	}
 	c.unless(!s.UsesEmbedded(), "database-url", "needed in production, where the private PostgreSQL is refused: nobody backs it up")
 	c.unless(s.Verification != "off", "verification", "off is refused in production: leave it at auto, and set %s", name("signing-secrets"))
-	c.unless(s.hasKey() || s.AcceptUnverified, "signing-secrets",
-		"needed in production, else anyone can make up payments: set the secret the payment service signs with, or type --accept-unverified if it signs nothing")
 	c.unless(!s.APIToken.IsZero(), "api-token", "needed in production: set one of at least 16 characters")
 }
 

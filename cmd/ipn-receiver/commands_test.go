@@ -121,6 +121,8 @@ func TestHealthcheckAsksForReadiness(t *testing.T) {
 	}
 	status, text = http.StatusServiceUnavailable, "database: away"
 	runProgram(t, nil, "", "healthcheck", "--private-listen=:"+port).wants(t, exitNo, "not ready: database: away")
+	status = http.StatusNotFound
+	runProgram(t, nil, "", "healthcheck", "--private-listen=:"+port).wants(t, exitNo, "404", "private door", name("private-listen"))
 	peer.Close()
 	runProgram(t, nil, "", "healthcheck", "--private-listen=:"+port).wants(t, exitNo, "no receiver answers")
 }

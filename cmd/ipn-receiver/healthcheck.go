@@ -43,8 +43,12 @@ func (c *healthcheckCommand) run(ctx context.Context, p *program) (int, error) {
 	if err != nil {
 		return exitNo, fmt.Errorf("read the answer: %w", err)
 	}
-	if response.StatusCode != http.StatusOK {
+	switch response.StatusCode {
+	case http.StatusOK:
+	case http.StatusServiceUnavailable:
 		return exitNo, fmt.Errorf("not ready: %s", strings.TrimSpace(string(text)))
+	default:
+		return exitNo, fmt.Errorf("%s answers %s: is it the private door of a receiver? See %s", c.PrivateListen, response.Status, name("private-listen"))
 	}
 	_, err = fmt.Fprintln(p.stdout, "ready")
 	return result(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -82,23 +83,11 @@ func (s *service) run(ctx context.Context) (err error) {
 	working.Go(func() { s.recorder.Run(background) })
 	working.Go(func() { s.prepareSchema(background) })
 	working.Go(func() { s.keys.watch(background, s.log) })
+	working.Go(func() { s.database.keep(background, s.log) })
 	defer working.Wait()
 	defer stop()
 
-	serving, lost := context.WithCancelCause(ctx)
-	defer lost(nil)
-	go func() {
-		select {
-		case <-s.database.ended():
-			lost(errors.New("the private PostgreSQL ended by itself; its log is in the data directory"))
-		case <-serving.Done():
-		}
-	}()
-	err = edge.Run(serving, s.program.stopNow)
-	if cause := context.Cause(serving); ctx.Err() == nil && cause != nil {
-		return errors.Join(cause, err)
-	}
-	return err
+	return edge.Run(ctx, s.program.stopNow)
 }
 
 // openDoors binds both addresses, so that a port that is taken stops the program before anything else is started.
@@ -206,8 +195,16 @@ func (s *service) privateHandler(health *server.Health, judge finance.Judge) (ht
 		r.Method(http.MethodGet, "/livez", health.Live())
 		r.Method(http.MethodGet, "/readyz", health.Ready())
 		r.Method(http.MethodGet, "/metrics", server.Metrics(s.registry))
+		r.NotFound(problemNotFound)
 		office.Mount(r)
 	}), nil
+}
+
+// problemNotFound answers as the API does for what it does not have.
+func problemNotFound(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(http.StatusNotFound)
+	_, _ = io.WriteString(w, `{"title":"Not Found","status":404,"detail":"there is nothing under this path; see /openapi.json"}`+"\n")
 }
 
 // observed wraps a door's routes so that each request leaves one log line.

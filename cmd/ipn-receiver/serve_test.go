@@ -259,3 +259,28 @@ func TestThePublicDoorAnswersWhateverComesInByIt(t *testing.T) {
 		t.Error("invented verbs are not counted")
 	}
 }
+
+func TestAPrivatePostgreSQLThatDiesIsStartedAgainAndNobodyNotices(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a PostgreSQL of its own")
+	}
+	dir := dataDir(t)
+	r := start(t, "IPN_DATA_DIR="+dir, "IPN_HOLD=30s")
+	file, err := os.ReadFile(filepath.Join(dir, "postgres", "data", "postmaster.pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pid int
+	if _, err := fmt.Sscan(string(file), &pid); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.post("transactionType=CHARGE&referenceNumber=1", nil).StatusCode; got != http.StatusOK {
+		t.Errorf("got %d, want 200", got)
+	}
+	if page := r.get("/api/v1/events?referenceNumber=1"); !strings.Contains(page, `"receipts":`) {
+		t.Errorf("the event is not there: %s", page)
+	}
+}

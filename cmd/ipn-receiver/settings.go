@@ -59,7 +59,7 @@ type Meaning struct {
 	Endpoint   string   `help:"Name of the account IPNs come from, a part of each event's identity: it keeps two merchants, or sandbox and production, apart in one database. Never change it afterwards."`
 	NodeFields []string `default:"serviceNode" help:"Names of the fields that tell the sender's data centre, a part of each event's identity: it keeps sandbox and production apart. Never change them afterwards."`
 	Zone       Zone     `default:"America/Los_Angeles" help:"Time zone of dates in IPNs, which name none."`
-	MaxFields  int      `default:"1000" help:"Fields read of one IPN; the others stay in its raw form."`
+	MaxFields  int      `default:"1000" help:"Fields one IPN may have. One with more is kept whole in quarantine, to be promoted once this is raised."`
 }
 
 // SigningKeys are what signatures are verified with.
@@ -105,8 +105,8 @@ type Intake struct {
 	Hold               time.Duration `default:"4s" help:"How long a sender is made to wait for a database that is away, before it is asked to come again."`
 	AdmissionWait      time.Duration `default:"2s" help:"How long an IPN may wait for its turn under load; a part of the hold."`
 	MemoryBudget       Size          `default:"64MiB" help:"Memory for the bodies of all IPNs in flight."`
-	QuarantineMaxRows  int           `default:"10000" help:"IPNs kept in quarantine at most."`
-	QuarantineMaxBytes Size          `default:"100MiB" help:"Bytes of IPNs kept in quarantine at most."`
+	QuarantineMaxRows  int           `default:"10000" help:"Copies of refused IPNs kept in quarantine at most; more are refused without a copy. What was answered 200 is always kept."`
+	QuarantineMaxBytes Size          `default:"100MiB" help:"Bytes of those copies at most."`
 }
 
 // Process is how the program runs.

@@ -74,7 +74,9 @@ func TestSettingsThatCannotBeAreRefused(t *testing.T) {
 		{"production on the private PostgreSQL", production, []string{"--database-url="}, "database-url"},
 		{"production without verification", production, []string{"--verification=off"}, "verification"},
 		{"production without verification, though accepted", production, []string{"--verification=off", "--accept-unverified"}, "verification"},
-		{"production without a key", with(production, "IPN_LISTEN", "127.0.0.1:1"), []string{"--signing-secrets="}, "signing-secrets"},
+		{"production without a key", with(production, "IPN_LISTEN", "127.0.0.1:1"), []string{"--signing-secrets="}, "verification"},
+		{"production that only observes", production, []string{"--verification=observe"}, "verification"},
+		{"a public door for all that only observes", nil, []string{"--listen=:1", "--verification=observe", "--signing-secrets=" + canary}, "verification"},
 		{"production without a token", production, []string{"--api-token="}, "api-token"},
 		{"a private door for all without a token", nil, []string{"--private-listen=0.0.0.0:1"}, "api-token"},
 		{"a short token", nil, []string{"--api-token=short"}, "api-token"},
@@ -126,7 +128,7 @@ func TestSettingsThatAreOddButMeantAreTaken(t *testing.T) {
 		{"the same in production", production, []string{"--signing-secrets=", "--accept-unverified"}},
 		{"verification off on loopback", nil, []string{"--verification=off", "--listen=localhost:1"}},
 		{"the older proof alone", nil, []string{"--listen=:1", "--data-protection-key=" + canary}},
-		{"observe with a key", nil, []string{"--listen=:1", "--verification=observe", "--signing-secrets=" + canary}},
+		{"observe with a key", nil, []string{"--listen=:1", "--verification=observe", "--signing-secrets=" + canary, "--accept-unverified"}},
 		{"both doors on any port", nil, []string{"--listen=127.0.0.1:0", "--private-listen=127.0.0.1:0"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

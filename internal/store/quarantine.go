@@ -14,7 +14,8 @@ import (
 )
 
 // Quarantine keeps a post with all that is needed to judge it again, and reports whether it did: a refused post is let
-// go once the bounds are reached. It fails with ipn.ErrUnavailable.
+// go once the bounds are reached. A repeat of an owned post (q.Answered is 200) is counted on the one that is there.
+// It fails with ipn.ErrUnavailable.
 func (s *Store) Quarantine(ctx context.Context, q *ipn.Quarantined) (kept bool, err error) {
 	headers, err := headersJSON(q.Headers)
 	if err != nil {
@@ -24,7 +25,8 @@ func (s *Store) Quarantine(ctx context.Context, q *ipn.Quarantined) (kept bool, 
 		with held as (select count(*) as rows, coalesce(sum(octet_length(raw)), 0) as bytes from quarantine where promoted_at is null and answered <> 200)
 		insert into quarantine (reason, detail, answered, digest, raw, headers, peer, received_at)
 		select $1, $2, $3::smallint, $4, $5::bytea, $6, $7, $8 from held
-		where $3::smallint = 200 or (held.rows < $9 and held.bytes + octet_length($5::bytea) <= $10)`,
+		where $3::smallint = 200 or (held.rows < $9 and held.bytes + octet_length($5::bytea) <= $10)
+		on conflict (digest, reason) where answered = 200 do update set receipts = quarantine.receipts + 1`,
 		string(q.Reason), textOrNull(storableDetail(q.Detail)), q.Answered, q.Digest[:], q.Raw, headers, peerOrNull(q.Peer), q.ReceivedAt.UTC().Truncate(time.Microsecond),
 		s.quarantineRows, s.quarantineBytes)
 	if err != nil {

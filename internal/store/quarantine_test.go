@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"errors"
+	"fmt"
 	"net/netip"
 	"reflect"
 	"strings"
@@ -163,8 +164,8 @@ func TestQuarantineIsListedNewestFirstInPages(t *testing.T) {
 	dsn := pgtest.New(t)
 	s := open(t, dsn)
 	var want, got []int64
-	for range 5 {
-		want = append([]int64{keep(t, s, dsn, quarantined(ipn.ReasonNoFields, 200, "x"))}, want...)
+	for i := range 5 {
+		want = append([]int64{keep(t, s, dsn, quarantined(ipn.ReasonNoFields, 200, fmt.Sprint("&", i)))}, want...)
 	}
 	for before := int64(0); ; {
 		page, err := s.InQuarantine(t.Context(), before, 2)
@@ -214,4 +215,17 @@ func gauges(tb testing.TB, registry *prometheus.Registry, name string) int {
 		}
 	}
 	return 0
+}
+
+func TestARepeatOfAnOwnedPostIsCountedAndOfARefusedOneKept(t *testing.T) {
+	t.Parallel()
+	dsn := pgtest.New(t)
+	s := open(t, dsn)
+	for range 3 {
+		keep(t, s, dsn, quarantined(ipn.ReasonNoFields, 200, "&&"))
+		keep(t, s, dsn, quarantined(ipn.ReasonSignatureMismatch, 401, "&&"))
+	}
+	if got := ask[string](t, dsn, "select string_agg(answered || 'x' || receipts, ' ' order by id) from quarantine"); got != "200x3 401x1 401x1 401x1" {
+		t.Errorf("got %s", got)
+	}
 }

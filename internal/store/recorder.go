@@ -137,21 +137,34 @@ func (r *Recorder) Run(ctx context.Context) {
 			return
 		case <-r.wake:
 		}
-		for batch := r.take(); len(batch) > 0; batch = r.take() {
-			untaken, trouble := r.commit(ctx, batch)
+		for ctx.Err() == nil {
+			batch := r.take()
+			if len(batch) == 0 {
+				break
+			}
+			untaken, err := r.commit(ctx, batch)
 			if len(untaken) == 0 {
 				pause = firstPause
 				continue
 			}
-			r.putBack(untaken, trouble)
-			select {
-			case <-ctx.Done():
-				r.giveUp()
-				return
-			case <-time.After(pause):
-				pause = min(2*pause, longestPause)
-			}
+			r.putBack(untaken, unavailable(err))
+			r.rest(ctx, pause, err)
+			pause = min(2*pause, longestPause)
 		}
+	}
+}
+
+// rest waits before the next attempt. Where only rows are in trouble, company ends it: a healthy server has no reason
+// to let others wait.
+func (r *Recorder) rest(ctx context.Context, pause time.Duration, err error) {
+	var company <-chan struct{}
+	if mayBlameRow(err) {
+		company = r.wake
+	}
+	select {
+	case <-ctx.Done():
+	case <-company:
+	case <-time.After(pause):
 	}
 }
 
@@ -188,31 +201,43 @@ func (r *Recorder) giveUp() {
 	r.queue, r.stopped = nil, true
 }
 
-// commit tries one batch and returns what the server did not take, with the trouble. A row that the server refuses for
-// good fails its whole transaction, so the batch is then repeated row by row and only that row's caller hears of it.
-func (r *Recorder) commit(ctx context.Context, batch []*waiting) (untaken []*waiting, trouble error) {
+// commit tries one batch and returns what the server did not take, with the error. An error that one row may be to
+// blame for fails the whole transaction, so the batch is then repeated row by row: its neighbours are committed, and a
+// row that is refused for good is answered.
+func (r *Recorder) commit(ctx context.Context, batch []*waiting) (untaken []*waiting, err error) {
 	recorded, err := r.attempt(ctx, batch)
-	if err == nil {
+	switch {
+	case err == nil:
 		r.metrics.batchSize.Observe(float64(len(batch)))
 		for i, w := range batch {
 			r.answer(w, answer{recorded: recorded[i]})
 		}
 		return nil, nil
+	case len(batch) > 1 && mayBlameRow(err):
+		return r.commitSingly(ctx, batch)
 	}
-	refusal := refused(err)
-	if refusal == nil {
-		return batch, unavailable(err)
-	}
-	if len(batch) == 1 {
-		r.answer(batch[0], answer{err: refusal})
+	if refusal := refused(err); refusal != nil {
+		for _, w := range batch {
+			r.answer(w, answer{err: refusal})
+		}
 		return nil, nil
 	}
+	return batch, err
+}
+
+// commitSingly commits row by row, and stops where the server itself is in trouble.
+func (r *Recorder) commitSingly(ctx context.Context, batch []*waiting) (untaken []*waiting, trouble error) {
 	for i := range batch {
-		if rest, trouble := r.commit(ctx, batch[i:i+1]); len(rest) > 0 {
-			return batch[i:], trouble
+		rest, err := r.commit(ctx, batch[i:i+1])
+		if len(rest) == 0 {
+			continue
+		}
+		untaken, trouble = append(untaken, rest...), err
+		if !mayBlameRow(err) {
+			return append(untaken, batch[i+1:]...), err
 		}
 	}
-	return nil, nil
+	return untaken, trouble
 }
 
 func (r *Recorder) attempt(ctx context.Context, batch []*waiting) ([]ipn.Recorded, error) {

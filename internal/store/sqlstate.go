@@ -20,6 +20,16 @@ var permanentClasses = map[string]bool{
 	"54": true, // program limit exceeded
 }
 
+// serverClasses are the SQLSTATE classes that no row is to blame for: connection, rollback, resources, locks, operator
+// intervention, system, and the read-only state of a standby.
+var serverClasses = map[string]bool{"08": true, "25": true, "40": true, "53": true, "55": true, "57": true, "58": true}
+
+// mayBlameRow tells whether another row might have gone through: the server answered, and not that it is in trouble.
+func mayBlameRow(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && len(pg.Code) == 5 && !serverClasses[pg.Code[:2]]
+}
+
 // refused returns the *ipn.RefusedError for an error that no repeat can mend, or nil.
 func refused(err error) *ipn.RefusedError {
 	var pg *pgconn.PgError

@@ -160,3 +160,22 @@ func TestAnOutageIsHeldThroughAndImpatientCallersLeave(t *testing.T) {
 		})
 	}
 }
+
+// A row that the server stumbles over, without judging it, must not stand at the head of the queue for everyone.
+func TestARowTheServerStumblesOverHoldsUpNobodyElse(t *testing.T) {
+	t.Parallel()
+	dsn := pgtest.New(t)
+	refuseRows(t, dsn, "new.reference_number like 'POISON%'", "XX001")
+	r := running(t, dsn)
+	impatient, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	waitForPoison := recordAll(impatient, r, charge("POISON1"))
+	for i := range 20 {
+		mustRecord(t, r, charge(fmt.Sprint("R", i)))
+	}
+	if impatient.Err() != nil {
+		t.Error("the neighbours waited until the poison had left")
+	}
+	wantUnavailable(t, waitForPoison()[0].err, "SQLSTATE XX001")
+	wantSums(t, dsn, 20, 20)
+}

@@ -9,30 +9,49 @@ import (
 	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
 )
 
-// bodies makes charges of made-up people: some 100 fields, 2.3 kB, as the sender's are. One in a hundred repeats an
-// earlier one. The same seed gives the same bodies in the same order.
+const (
+	usualBody    = 2300 // bytes: what the sender's charges have on average
+	smallestBody = 1850
+	fieldsOfBody = 100
+)
+
+// bodies makes charges of made-up people: 100 fields, as the sender's have about, a third of them empty. One in a hundred
+// repeats an earlier one byte for byte. The same seed gives the same bodies in the same order.
 type bodies struct {
 	seed uint64
 	next atomic.Uint64
 	rest string // the fields that all bodies share
 }
 
-func newBodies(seed uint64) *bodies {
-	words := rand.New(rand.NewPCG(seed, 1))
+// newBodies makes bodies of about size bytes, which is to be smallestBody or more.
+func newBodies(seed uint64, size int) *bodies {
 	fields := ipn.Fields{
 		{Name: "transactionType", Value: "CHARGE"}, {Name: "transactionDate", Value: "11/21/2026 09:15 AM"}, {Name: "testMode", Value: "N"},
 		{Name: "invoiceChargeAmount", Value: "105.00"}, {Name: "invoiceChargeCurrency", Value: "USD"}, {Name: "invoiceAmountUSD", Value: "105.00"},
 		{Name: "taxChargeAmount", Value: "5.00"}, {Name: "currency", Value: "USD"}, {Name: "paymentMethod", Value: "CC"}, {Name: "accountId", Value: "21200001"},
 		{Name: "firstName", Value: "José"}, {Name: "lastName", Value: "Example"}, {Name: "email", Value: "jose@example.com"}, {Name: "country", Value: "US"},
 	}
-	for i := len(fields); i < 99; i++ {
-		value := ""
+	known := len(fields)
+	for i := known; i < fieldsOfBody-1; i++ { // one more is the reference
+		fields = append(fields, ipn.Field{Name: fmt.Sprintf("Custom field%02d", i)})
+	}
+	spare := size - len(ipn.Encode(fields)) - len("referenceNumber=1000000001&")
+	words := rand.New(rand.NewPCG(seed, 1))
+	for i := known; i < len(fields); i++ {
 		if i%3 != 0 {
-			value = fmt.Sprintf("%x %x", words.Uint64(), words.Uint32N(1<<16))
+			fields[i].Value = word(words, spare*3/2/(len(fields)-known))
 		}
-		fields = append(fields, ipn.Field{Name: fmt.Sprintf("Custom field%02d", i), Value: value})
 	}
 	return &bodies{seed: seed, rest: string(ipn.Encode(fields))}
+}
+
+// word makes up a text of so many letters and digits, at least one.
+func word(from *rand.Rand, length int) string {
+	text := make([]byte, max(length, 1))
+	for i := range text {
+		text[i] = "abcdefghijklmnopqrstuvwxyz0123456789"[from.IntN(36)]
+	}
+	return string(text)
 }
 
 // take returns the next body and its reference.

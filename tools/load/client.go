@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"sync"
 	"time"
 
 	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
@@ -77,5 +78,36 @@ func (t *target) request(body string) string {
 func (c *connection) close() {
 	if c.conn != nil {
 		_ = c.conn.Close()
+	}
+}
+
+// shelf holds the connections that wait for a post.
+type shelf struct {
+	to   *target
+	mu   sync.Mutex
+	idle []*connection
+}
+
+// take returns the connection that was used last, or a new one when all are busy.
+func (s *shelf) take() *connection {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.idle) == 0 {
+		return &connection{to: s.to}
+	}
+	c := s.idle[len(s.idle)-1]
+	s.idle = s.idle[:len(s.idle)-1]
+	return c
+}
+
+func (s *shelf) put(c *connection) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.idle = append(s.idle, c)
+}
+
+func (s *shelf) close() {
+	for _, c := range s.idle {
+		c.close()
 	}
 }

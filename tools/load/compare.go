@@ -2,20 +2,17 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/pprof"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/ipn-receiver/ipn-receiver/internal/embeddedpg"
-	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
-	"github.com/ipn-receiver/ipn-receiver/internal/receiver"
-	"github.com/ipn-receiver/ipn-receiver/internal/server"
 	"github.com/ipn-receiver/ipn-receiver/internal/store"
 )
 
@@ -27,6 +24,15 @@ type compare struct {
 	Rounds      int           `default:"5" help:"Rounds of each, in turn."`
 	Duration    time.Duration `default:"4s" help:"How long each run goes on."`
 	Dir         string        `type:"path" help:"Where the private PostgreSQL lives; not set: a temporary directory, removed at the end."`
+	Profile     string        `type:"path" help:"File that gets a CPU profile of this process, door and client together, for go tool pprof."`
+}
+
+// Validate refuses what would measure nothing.
+func (c *compare) Validate() error {
+	if c.Rounds < 1 || c.Duration <= 0 || c.Rate < 0 {
+		return errors.New("--rounds and --duration must be positive, --rate must not be negative")
+	}
+	return nil
 }
 
 // ways are the two that are compared.
@@ -38,65 +44,106 @@ var ways = []struct {
 // Run prints a Markdown table of medians (least to greatest).
 func (c *compare) Run() error {
 	ctx := context.Background()
-	dir := c.Dir
-	if dir == "" {
-		made, err := os.MkdirTemp("", "ipn-load-")
-		if err != nil {
-			return err
-		}
-		defer os.RemoveAll(made)
-		if err := os.Chmod(made, 0o755); err != nil {
-			return err
-		}
-		dir = filepath.Join(made, "data")
+	dir, remove, err := c.dataDir()
+	if err != nil {
+		return err
 	}
+	defer remove()
 	postgres, err := embeddedpg.Start(ctx, embeddedpg.Config{Dir: dir, Durable: true})
 	if err != nil {
 		return err
 	}
 	defer func() { _ = postgres.Stop(ctx) }()
+	finish, err := c.startProfile()
+	if err != nil {
+		return err
+	}
+	defer finish()
 
-	fmt.Printf("PostgreSQL %s, durable; %s, %d processors; %d rounds of %s\n\n", postgres.Version(), runtime.Version(), runtime.NumCPU(), c.Rounds, c.Duration)
-	fmt.Println("| load | way | acknowledged/s | p50 ms | p99 ms | CPU µs each | against one each |")
+	fmt.Printf("%s; PostgreSQL %s, durable; %s, %d processors; %d rounds of %s\n\n",
+		time.Now().UTC().Format(time.DateTime), postgres.Version(), runtime.Version(), runtime.NumCPU(), c.Rounds, c.Duration)
+	fmt.Println("| load | way | acknowledged/s | p50 ms | p99 ms | CPU µs each: door and client + PostgreSQL | acknowledged/s against one each |")
 	fmt.Println("|---|---|---|---|---|---|---|")
+	return c.measureAll(ctx, postgres)
+}
+
+// dataDir is where PostgreSQL lives, and how to remove it again. Its parent is passable, because as root the server runs
+// under another account.
+func (c *compare) dataDir() (dir string, remove func(), err error) {
+	if c.Dir != "" {
+		return c.Dir, func() {}, nil
+	}
+	made, err := os.MkdirTemp("", "ipn-load-")
+	if err != nil {
+		return "", nil, err
+	}
+	if err := os.Chmod(made, 0o755); err != nil {
+		return "", nil, err
+	}
+	return filepath.Join(made, "data"), func() { _ = os.RemoveAll(made) }, nil
+}
+
+func (c *compare) startProfile() (finish func(), err error) {
+	if c.Profile == "" {
+		return func() {}, nil
+	}
+	file, err := os.Create(c.Profile)
+	if err != nil {
+		return nil, fmt.Errorf("--profile: %w", err)
+	}
+	if err := pprof.StartCPUProfile(file); err != nil {
+		return nil, err
+	}
+	return func() { pprof.StopCPUProfile(); _ = file.Close() }, nil
+}
+
+// load posts to a door until it has enough.
+type load func(*target, *bodies, *figures)
+
+func (c *compare) measureAll(ctx context.Context, postgres *embeddedpg.Server) error {
 	for _, n := range c.Connections {
-		load := func(to *target, from *bodies, f *figures) { closedLoop(to, from, f, &journal{}, n, c.Duration) }
-		if err := c.measure(ctx, postgres, fmt.Sprintf("%d connections", n), load); err != nil {
+		closed := func(to *target, from *bodies, f *figures) { closedLoop(to, from, f, &journal{}, n, c.Duration) }
+		title := fmt.Sprintf("%d connections", n)
+		if n == 1 {
+			title = "1 connection"
+		}
+		if err := c.measure(ctx, postgres, title, closed); err != nil {
 			return err
 		}
 	}
-	if c.Rate > 0 {
-		load := func(to *target, from *bodies, f *figures) { openLoop(to, from, f, &journal{}, c.Rate, c.Duration) }
-		return c.measure(ctx, postgres, fmt.Sprintf("%d a second, open loop", c.Rate), load)
+	if c.Rate == 0 {
+		return nil
 	}
-	return nil
+	open := func(to *target, from *bodies, f *figures) { openLoop(to, from, f, &journal{}, c.Rate, c.Duration) }
+	return c.measure(ctx, postgres, fmt.Sprintf("%d a second, open loop", c.Rate), open)
 }
 
+// series is one column of figures for each way.
+type series [2][]float64
+
 // measure runs one load both ways, in turn, and prints a row for each.
-func (c *compare) measure(ctx context.Context, postgres *embeddedpg.Server, title string, load func(*target, *bodies, *figures)) error {
-	var rates, p50s, p99s, costs [2][]float64
+func (c *compare) measure(ctx context.Context, postgres *embeddedpg.Server, title string, load load) error {
+	var rates, p50s, p99s, own, database series
 	var ratios []float64
 	for round := range c.Rounds {
-		for way := range ways {
-			fmt.Fprintf(os.Stderr, "%s, round %d of %d, %s\n", title, round+1, c.Rounds, ways[way].name)
-			s, cost, err := once(ctx, postgres, ways[way].group, load)
+		for i, way := range ways {
+			fmt.Fprintf(os.Stderr, "%s, round %d of %d, %s\n", title, round+1, c.Rounds, way.name)
+			r, err := once(ctx, postgres, way.group, load)
 			if err != nil {
-				return fmt.Errorf("%s, %s: %w", title, ways[way].name, err)
+				return fmt.Errorf("%s, %s: %w", title, way.name, err)
 			}
-			rates[way] = append(rates[way], s.perSecond)
-			p50s[way] = append(p50s[way], float64(s.p50.Microseconds())/1000)
-			p99s[way] = append(p99s[way], float64(s.p99.Microseconds())/1000)
-			costs[way] = append(costs[way], float64(cost.Microseconds())/float64(s.good))
+			rates[i] = append(rates[i], r.perSecond)
+			p50s[i] = append(p50s[i], float64(r.p50.Microseconds())/1000)
+			p99s[i] = append(p99s[i], float64(r.p99.Microseconds())/1000)
+			own[i] = append(own[i], float64(r.own.Microseconds())/float64(r.good))
+			database[i] = append(database[i], float64(r.postgres.Microseconds())/float64(r.good))
 		}
 		ratios = append(ratios, rates[0][round]/rates[1][round])
 	}
-	for way := range ways {
-		ratio := ""
-		if way == 0 {
-			ratio = spread(ratios, "%.2f")
-		}
-		fmt.Printf("| %s | %s | %s | %s | %s | %s | %s |\n", title, ways[way].name, spread(rates[way], "%.0f"), spread(p50s[way], "%.2f"),
-			spread(p99s[way], "%.1f"), spread(costs[way], "%.0f"), ratio)
+	compared := []string{spread(ratios, "%.2f"), ""}
+	for i, way := range ways {
+		fmt.Printf("| %s | %s | %s | %s | %s | %s + %s | %s |\n", title, way.name, spread(rates[i], "%.0f"), spread(p50s[i], "%.2f"),
+			spread(p99s[i], "%.1f"), spread(own[i], "%.0f"), spread(database[i], "%.0f"), compared[i])
 	}
 	return nil
 }
@@ -106,66 +153,39 @@ func spread(values []float64, format string) string {
 	return fmt.Sprintf(format+" ("+format+"–"+format+")", middle, least, greatest)
 }
 
-// once measures one run on a fresh database behind a checkpoint, so that no run pays for another's. cost is the
-// processor time of PostgreSQL and of this process, which is door and client together.
-func once(ctx context.Context, postgres *embeddedpg.Server, group bool, load func(*target, *bodies, *figures)) (s summary, cost time.Duration, err error) {
+// result is a run's summary and the processor time it took: of this process, which is door and client, and of PostgreSQL.
+type result struct {
+	summary
+	own, postgres time.Duration
+}
+
+// once measures one run on a fresh database behind a checkpoint, so that no run pays for another's.
+func once(ctx context.Context, postgres *embeddedpg.Server, group bool, load load) (r result, err error) {
 	if err := freshDatabase(ctx, postgres); err != nil {
-		return s, 0, err
+		return r, err
 	}
-	kept, err := store.Open(ctx, store.Config{DSN: postgres.DSN("load"), PoolSize: 16})
+	d, err := openDoor(ctx, postgres.DSN(databaseName), group)
 	if err != nil {
-		return s, 0, err
+		return r, err
 	}
-	defer kept.Close()
-	recorder, err := store.NewRecorder(kept, 0, nil)
-	if err != nil {
-		return s, 0, err
+	f, from := newFigures(), newBodies(1, usualBody)
+	own, database := processorTime(postgres.PID())
+	begin := time.Now()
+	load(d.target, from, f)
+	r.summary = f.sum(time.Since(begin))
+	ownAfter, databaseAfter := processorTime(postgres.PID())
+	r.own, r.postgres = ownAfter-own, databaseAfter-database
+	if err := d.close(); err != nil {
+		return r, err
 	}
-	door, err := receiver.New(receiver.Config{
-		Path: "/ipn", MaxBody: 1 << 20, MemoryBudget: 64 << 20, AdmissionWait: 2 * time.Second, Hold: 4 * time.Second,
-		Policy: receiver.Policy{Mode: receiver.Off}, Decoder: new(ipn.Decoder), Record: &way{Store: kept, recorder: recorder, group: group},
-	})
-	if err != nil {
-		return s, 0, err
+	if r.good == 0 || r.good != r.posts {
+		return r, fmt.Errorf("not every answer was 200: %s", r.status)
 	}
-	listener, err := server.Listen("127.0.0.1:0", server.Limits{})
-	if err != nil {
-		return s, 0, err
-	}
-	running, stop := context.WithCancel(ctx)
-	var parts errgroup.Group
-	parts.Go(func() error { recorder.Run(running); return nil })
-	parts.Go(func() error {
-		return (&server.Server{Doors: []server.Door{{Name: "public", Listener: listener, Handler: door.Handler()}}}).Run(running, nil)
-	})
-	to, f := &target{url: &url.URL{Scheme: "http", Host: listener.Addr().String(), Path: "/ipn"}}, newFigures()
-	before, begin := processorTime(postgres.PID()), time.Now()
-	load(to, newBodies(1), f)
-	s, cost = f.sum(time.Since(begin)), processorTime(postgres.PID())-before
-	stop()
-	if err := parts.Wait(); err != nil {
-		return s, 0, err
-	}
-	if s.good != s.posts {
-		return s, 0, fmt.Errorf("not every answer was 200: %s", s.status)
-	}
-	return s, cost, nil
+	return r, nil
 }
 
-// way records in groups or alone.
-type way struct {
-	*store.Store
-	recorder *store.Recorder
-	group    bool
-}
-
-// Record keeps a receipt the way that is being measured.
-func (w *way) Record(ctx context.Context, r *ipn.Receipt) (ipn.Recorded, error) {
-	if w.group {
-		return w.recorder.Record(ctx, r)
-	}
-	return w.RecordAlone(ctx, r)
-}
+// databaseName is the database that each run makes anew.
+const databaseName = "load"
 
 func freshDatabase(ctx context.Context, postgres *embeddedpg.Server) error {
 	conn, err := pgx.Connect(ctx, postgres.DSN("postgres"))
@@ -173,12 +193,12 @@ func freshDatabase(ctx context.Context, postgres *embeddedpg.Server) error {
 		return err
 	}
 	defer conn.Close(ctx)
-	for _, order := range []string{"drop database if exists load with (force)", "create database load"} {
+	for _, order := range []string{"drop database if exists " + databaseName + " with (force)", "create database " + databaseName} {
 		if _, err := conn.Exec(ctx, order); err != nil {
 			return err
 		}
 	}
-	if err := store.Migrate(ctx, postgres.DSN("load"), func(string, ...any) {}); err != nil {
+	if err := store.Migrate(ctx, postgres.DSN(databaseName), func(string, ...any) {}); err != nil {
 		return err
 	}
 	_, err = conn.Exec(ctx, "checkpoint")

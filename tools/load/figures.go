@@ -25,10 +25,11 @@ func (f *figures) add(status int, wait time.Duration) {
 	f.waits = append(f.waits, wait)
 }
 
-func (f *figures) count() int {
+// count tells how many posts are done, and how many of them were not acknowledged.
+func (f *figures) count() (posts, bad int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return len(f.waits)
+	return len(f.waits), len(f.waits) - f.status[200]
 }
 
 // summary is what is told of a run. Percentiles are exact: the wait that this share of the posts did not exceed.
@@ -71,8 +72,9 @@ func (s summary) String() string {
 
 func ms(d time.Duration) string { return fmt.Sprintf("%.2f ms", float64(d.Microseconds())/1000) }
 
-// median returns the middle of some values, with the least and the greatest.
+// median returns the middle of some values (of an even number, the mean of the two), with the least and the greatest.
 func median(values []float64) (middle, least, greatest float64) {
 	sorted := slices.Sorted(slices.Values(values))
-	return sorted[len(sorted)/2], sorted[0], sorted[len(sorted)-1]
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2, sorted[0], sorted[n-1]
 }

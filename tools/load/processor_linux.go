@@ -12,11 +12,11 @@ import (
 // tick is the unit of processor time in /proc, the same on every Linux that Go runs on.
 const tick = 10 * time.Millisecond
 
-// processorTime returns what this process, PostgreSQL and its backends have used so far, those that ended included.
-func processorTime(postmaster int) time.Duration {
-	var own syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &own)
-	total := time.Duration(own.Utime.Nano() + own.Stime.Nano())
+// processorTime returns what this process has used so far, and PostgreSQL with its backends, those that ended included.
+func processorTime(postmaster int) (own, postgres time.Duration) {
+	var usage syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &usage) // fails only for a bad first argument
+	own = time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, path := range stats {
 		text, err := os.ReadFile(path)
@@ -28,12 +28,12 @@ func processorTime(postmaster int) time.Duration {
 		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
 		switch {
 		case pid == postmaster:
-			total += ticks(fields[11]) + ticks(fields[12]) + ticks(fields[13]) + ticks(fields[14])
+			postgres += ticks(fields[11]) + ticks(fields[12]) + ticks(fields[13]) + ticks(fields[14])
 		case fields[1] == strconv.Itoa(postmaster):
-			total += ticks(fields[11]) + ticks(fields[12])
+			postgres += ticks(fields[11]) + ticks(fields[12])
 		}
 	}
-	return total
+	return own, postgres
 }
 
 func ticks(text string) time.Duration {
