@@ -215,7 +215,7 @@ func TestARowThatTheDatabaseRefusesForGoodIsOwned(t *testing.T) {
 	if got := ask[int](t, d, "select sum(receipts) from events"); got != 10 {
 		t.Errorf("kept %d receipts, want the 10 neighbours", got)
 	}
-	if got := ask[int](t, d, "select count(*) from quarantine where reason = 'refused_by_database' and detail = '23514' and answered = 200"); got != 10 {
+	if got := ask[int](t, d, "select sum(receipts) from quarantine where reason = 'refused_by_database' and detail = '23514' and answered = 200"); got != 10 {
 		t.Errorf("quarantined %d, want 10", got)
 	}
 	if got := ask[string](t, d, "select convert_from(raw, 'UTF8') from quarantine limit 1"); got != charge("cursed") {
