@@ -139,6 +139,22 @@ func (p *program) usageError(err error) int {
 	return exitUsage
 }
 
+// unknownVariables returns the names of variables that begin like a setting's and are none. The program starts all the
+// same, because a variable may be meant for another release; but a setting that is not heard should not go unnoticed.
+func unknownVariables(environ []string) []string {
+	known := map[string]bool{}
+	for _, s := range listSettings() {
+		known[variable(s.Name)] = true
+	}
+	var unknown []string
+	for _, entry := range environ {
+		if name, _, _ := strings.Cut(entry, "="); strings.HasPrefix(name, "IPN_") && !known[name] {
+			unknown = append(unknown, name)
+		}
+	}
+	return unknown
+}
+
 // isSettingName tells whether a flag of that name is a setting.
 func isSettingName(flag string) bool {
 	for _, s := range listSettings() {

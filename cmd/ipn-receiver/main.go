@@ -30,6 +30,7 @@ const (
 type program struct {
 	args           []string // without the program's name
 	lookupEnv      func(string) (string, bool)
+	environ        []string // every variable as NAME=value, to find those that are misspelt
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	uid            int
@@ -42,6 +43,7 @@ func main() {
 	p := &program{
 		args:      os.Args[1:],
 		lookupEnv: os.LookupEnv,
+		environ:   os.Environ(),
 		stdin:     os.Stdin,
 		stdout:    os.Stdout,
 		stderr:    os.Stderr,

@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -126,6 +127,13 @@ func TestAFlagGoesBeforeItsVariable(t *testing.T) {
 	env := map[string]string{"IPN_PRIVATE_LISTEN": "nowhere"}
 	runProgram(t, env, "", "healthcheck").wants(t, exitUsage, "--private-listen (IPN_PRIVATE_LISTEN)", `"nowhere"`)
 	runProgram(t, env, "", "healthcheck", "--private-listen=elsewhere").wants(t, exitUsage, `"elsewhere"`)
+}
+
+func TestAMisspeltVariableIsFound(t *testing.T) {
+	got := unknownVariables([]string{"HOME=/x", "IPN_LISTEN=:1", "IPN_SENDERS_MOD=enforce", "IPN_SIGNING_SECRETS_FILE=f", "IPN_=x"})
+	if want := []string{"IPN_SENDERS_MOD", "IPN_"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
 }
 
 func TestAnEmptyVariableIsNotSet(t *testing.T) {

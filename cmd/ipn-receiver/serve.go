@@ -45,6 +45,9 @@ type service struct {
 func serve(ctx context.Context, p *program, settings *Settings) error {
 	log := newLogger(&settings.Process, p.stderr)
 	defer func() { _ = log.Sync() }()
+	if unknown := unknownVariables(p.environ); len(unknown) > 0 {
+		log.Warn("variables that look like settings but are none; are they misspelt? \"ipn-receiver serve --help\" tells all settings", zap.Strings("variables", unknown))
+	}
 	s := &service{Settings: settings, program: p, log: log, registry: prometheus.NewRegistry()}
 	err := s.run(ctx)
 	if errors.Is(err, server.ErrCut) {
