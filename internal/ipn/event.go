@@ -49,6 +49,11 @@ type Facts struct {
 	Test          bool   `json:"test"`
 	// OccurredAt is the sender's minute as an instant in UTC; zero when unknown.
 	OccurredAt time.Time `json:"occurredAt,omitzero"`
+
+	NewContractID string    `json:"newContractId,omitempty"` // the plan a CONTRACT_CHANGE moves to
+	UntilAt       time.Time `json:"untilAt,omitzero"`        // the sender's untilDate: next renewal, or end of what was paid
+	// Deposits are the amounts of a payout or a vendor's report, one per currency; of other families empty.
+	Deposits []Deposit `json:"deposits,omitempty"`
 }
 
 // Family returns the family of the event's type, FamilyUnknown for an unknown type.

@@ -1,6 +1,7 @@
 package ipn
 
 import (
+	"cmp"
 	"strings"
 	"unicode/utf8"
 )
@@ -10,6 +11,7 @@ var (
 	idTransactionType       = mustName("transactionType")
 	idTransactionDate       = mustName("transactionDate")
 	idResponseDate          = mustName("responseDate")
+	idUntilDate             = mustName("untilDate")
 	idTestMode              = mustName("testMode")
 	idReferenceNumber       = mustName("referenceNumber")
 	idOriginalRefNum        = mustName("originalRefNum")
@@ -19,6 +21,7 @@ var (
 	idAccountID             = mustName("accountId")
 	idContractID            = mustName("contractId")
 	idOldContractID         = mustName("oldContractId")
+	idNewContractID         = mustName("newContractId")
 	idCancelledContractID   = mustName("cancelledContractId")
 	idMerchantTransactionID = mustName("merchantTransactionId")
 	idVendorID              = mustName("vendorId")
@@ -48,6 +51,7 @@ func (r *reader) readFacts() {
 	f.SubscriptionID = r.text(idSubscriptionID)
 	f.AccountID = r.text(idAccountID)
 	f.ContractID = r.text(idContractID, idOldContractID, idCancelledContractID)
+	f.NewContractID = r.text(idNewContractID)
 	f.MerchantTransactionID = r.text(idMerchantTransactionID)
 	f.VendorID = r.text(idVendorID)
 	f.PaymentMethod = r.text(idPaymentMethod, idPaymentType)
@@ -64,6 +68,7 @@ func (r *reader) readFacts() {
 // readTime reads transactionDate, or responseDate, the only date of some account types. The form of the latter is not
 // documented: it is tried, and not flagged.
 func (r *reader) readTime() {
+	r.Facts.UntilAt, _ = parseDate(r.value(idUntilDate), r.zone) // a problem of its form is told with the other fields'
 	if text := r.value(idTransactionDate); text != "" {
 		at, code := parseDate(text, r.zone)
 		if code != "" {
@@ -148,10 +153,11 @@ func (f Family) amountSources() []amountSource {
 // or contradicted: another field's figure in its place would be a guess about money.
 func (r *reader) readMoney() {
 	f := &r.Facts
-	if f.Currency = r.currency(chargeCurrencies); r.readDeposit() {
+	if f.Currency = r.currency(chargeCurrencies); r.readDeposits() {
 		return
 	}
 	source := r.amountSource()
+	defer r.soleDeposit()
 	if f.Currency = source.fixed; f.Currency == "" {
 		f.Currency = r.currency(source.currencies)
 	}
@@ -241,9 +247,8 @@ func asCurrency(text string) string {
 	return strings.ToUpper(text)
 }
 
-// readDeposit reads the first of a payout's amounts, one per currency; all of them are in the details. It tells
-// whether there was one.
-func (r *reader) readDeposit() bool {
+// readDeposits reads a payout's amounts, one per currency; the first is the event's amount. It tells whether there was one.
+func (r *reader) readDeposits() bool {
 	if f := r.Type.Family; f != FamilyPayout && f != FamilyVendor {
 		return false
 	}
@@ -251,10 +256,23 @@ func (r *reader) readDeposit() bool {
 	if len(deposits) == 0 {
 		return false
 	}
-	first := deposits[0]
-	if currency := asCurrency(first.Currency); currency != "" {
-		r.Facts.Currency = currency
+	for i, d := range deposits {
+		currency := asCurrency(d.Currency)
+		if currency == "" && i == 0 {
+			currency = r.Facts.Currency
+		}
+		amount := r.magnitude("amount", d.Amount.String(), currency)
+		if i == 0 {
+			r.Facts.Amount, r.Facts.Currency = amount, cmp.Or(currency, r.Facts.Currency)
+		}
+		r.Facts.Deposits = append(r.Facts.Deposits, Deposit{Index: d.Index, Amount: amount, Currency: currency})
 	}
-	r.Facts.Amount = r.magnitude("amount", first.Amount.String(), r.Facts.Currency)
 	return true
+}
+
+// soleDeposit makes a payout that tells one plain amount look like one that numbers its amounts.
+func (r *reader) soleDeposit() {
+	if f := &r.Facts; r.Type.Family == FamilyPayout && !f.Amount.IsZero() {
+		f.Deposits = []Deposit{{Amount: f.Amount, Currency: f.Currency}}
+	}
 }

@@ -67,6 +67,14 @@ func TestFactsAreReadFromTheirFieldsAndTheFieldsOlderNames(t *testing.T) {
 	country := get(func(f ipn.Facts) string { return f.Country })
 	reference := get(func(f ipn.Facts) string { return f.ReferenceNumber })
 	kind := get(func(f ipn.Facts) string { return f.TransactionType })
+	planned := get(func(f ipn.Facts) string { return f.NewContractID })
+	until := get(func(f ipn.Facts) string { return f.UntilAt.Format(time.RFC3339) })
+	deposits := get(func(f ipn.Facts) (all string) {
+		for _, d := range f.Deposits {
+			all += d.Amount.String() + " " + d.Currency + " "
+		}
+		return all
+	})
 	for _, tt := range []struct {
 		name string
 		read func(string) string
@@ -77,6 +85,12 @@ func TestFactsAreReadFromTheirFieldsAndTheFieldsOlderNames(t *testing.T) {
 		{"the older name of the original counts", original, "originalReferenceNumber=1", "1"},
 		{"the contract of a change is the old one", contract, "transactionType=CONTRACT_CHANGE&newContractId=9&oldContractId=8&contractId=8", "8"},
 		{"the old contract stands in", contract, "transactionType=CONTRACT_CHANGE&newContractId=9&oldContractId=8", "8"},
+		{"a change of plan tells the new contract", planned, "transactionType=CONTRACT_CHANGE&newContractId=9&oldContractId=8", "9"},
+		{"the end of the period is an instant", until, "transactionType=RECURRING&untilDate=06/17/2023+12%3A00+AM", "2023-06-17T07:00:00Z"},
+		{"an unreadable end of the period is none", until, "transactionType=RECURRING&untilDate=soon", "0001-01-01T00:00:00Z"},
+		{"a payout tells each currency", deposits, "transactionType=PAYOUT&amount[0]=1.50&currency[0]=eur&amount[1]=2&currency[1]=JPY", "1.50 EUR 2 JPY "},
+		{"a payout without numbers tells one", deposits, "transactionType=PAYOUT&amount=7.00&currency=USD", "7.00 USD "},
+		{"a charge has no deposits", deposits, "transactionType=CHARGE&invoiceChargeAmount=7.00&invoiceChargeCurrency=USD", ""},
 		{"a dispute's status is in upper case", status, "transactionType=CHARGEBACK&cbStatus=Completed_Lost&resultCode=SUCCESS", "COMPLETED_LOST"},
 		{"any other status is the result", status, "transactionType=CONTRACT_CHANGE&resultCode=SUCCESS", "SUCCESS"},
 		{"a reason is no status", status, "transactionType=DECLINE&declineReason=Do+not+honor", ""},

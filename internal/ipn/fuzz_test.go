@@ -84,14 +84,18 @@ func checkFacts(t *testing.T, f ipn.Facts) {
 	t.Helper()
 	for _, text := range []string{
 		f.TransactionType, f.ReferenceNumber, f.OriginalReference, f.ReversalReference, f.SubscriptionID, f.AccountID,
-		f.ContractID, f.MerchantTransactionID, f.VendorID, f.Currency, f.PaymentMethod, f.Country, f.Status,
+		f.ContractID, f.NewContractID, f.MerchantTransactionID, f.VendorID, f.Currency, f.PaymentMethod, f.Country, f.Status,
 		f.Amount.String(), f.AmountUSD.String(), f.TaxAmount.String(), f.TaxUSD.String(),
 	} {
 		if !utf8.ValidString(text) || strings.Contains(text, "\x00") || len(text) > 255 {
 			t.Errorf("the fact %.300q does not fit a column", text)
 		}
 	}
-	for _, money := range []ipn.Money{f.Amount, f.AmountUSD, f.TaxAmount, f.TaxUSD} {
+	amounts := []ipn.Money{f.Amount, f.AmountUSD, f.TaxAmount, f.TaxUSD}
+	for _, d := range f.Deposits {
+		amounts = append(amounts, d.Amount)
+	}
+	for _, money := range amounts {
 		if money.Negative() {
 			t.Errorf("the amount %s is no magnitude", money)
 		}

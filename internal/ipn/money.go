@@ -1,6 +1,7 @@
 package ipn
 
 import (
+	"encoding/json"
 	"errors"
 	"strings"
 
@@ -171,4 +172,22 @@ func (m Money) MarshalJSON() ([]byte, error) {
 		return []byte("null"), nil
 	}
 	return []byte(`"` + m.text + `"`), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (m *Money) UnmarshalJSON(text []byte) error {
+	var s *string
+	if err := json.Unmarshal(text, &s); err != nil {
+		return errAmount
+	}
+	*m = Money{}
+	if s == nil {
+		return nil
+	}
+	parsed, err := ParseMoney(*s)
+	if err != nil {
+		return err
+	}
+	*m = parsed
+	return nil
 }

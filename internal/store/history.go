@@ -22,6 +22,7 @@ const eventColumns = `
 	coalesce(e.amount::text, '') as amount, coalesce(e.currency, '') as currency, coalesce(e.amount_usd::text, '') as amount_usd,
 	coalesce(e.tax_amount::text, '') as tax_amount, coalesce(e.tax_usd::text, '') as tax_usd,
 	coalesce(e.payment_method, '') as payment_method, coalesce(e.country, '') as country, coalesce(e.status, '') as status, e.test, e.occurred_at,
+	coalesce(e.new_contract_id, '') as new_contract_id, e.until_at, e.deposits,
 	(select count(*) from variants v where v.event_id = e.id) as variants, p.raw, p.headers`
 
 // fromEvents joins the payload by its partition key, so that one month is read and not all.
@@ -113,7 +114,9 @@ type eventRow struct {
 	SubscriptionID, AccountID, ContractID, MerchantTransactionID, VendorID         string
 	Amount, Currency, AmountUSD, TaxAmount, TaxUSD, PaymentMethod, Country, Status string
 	Test                                                                           bool
-	OccurredAt                                                                     *time.Time
+	OccurredAt, UntilAt                                                            *time.Time
+	NewContractID                                                                  string
+	Deposits                                                                       []ipn.Deposit
 	Raw                                                                            []byte
 	Headers                                                                        map[string]string
 }
@@ -144,13 +147,16 @@ func (r *eventRow) stored() (ipn.Stored, error) {
 			TransactionType: r.TransactionType, ReferenceNumber: r.ReferenceNumber, OriginalReference: r.OriginalReference,
 			ReversalReference: r.ReversalReference, SubscriptionID: r.SubscriptionID, AccountID: r.AccountID, ContractID: r.ContractID,
 			MerchantTransactionID: r.MerchantTransactionID, VendorID: r.VendorID, Currency: r.Currency, PaymentMethod: r.PaymentMethod,
-			Country: r.Country, Status: r.Status, Test: r.Test,
+			Country: r.Country, Status: r.Status, Test: r.Test, NewContractID: r.NewContractID, Deposits: r.Deposits,
 		},
 	}
 	copy(s.Identity[:], r.Identity)
 	copy(s.Digest[:], r.Digest)
 	if r.OccurredAt != nil {
 		s.Facts.OccurredAt = r.OccurredAt.UTC()
+	}
+	if r.UntilAt != nil {
+		s.Facts.UntilAt = r.UntilAt.UTC()
 	}
 	if err := json.Unmarshal(r.Problems, &s.Problems); err != nil {
 		return s, fmt.Errorf("read the problems: %w", err)

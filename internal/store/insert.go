@@ -22,8 +22,8 @@ const insertReceipt = `
 with event as (
     insert into events (identity, transaction_type, reference_number, original_reference, reversal_reference, subscription_id, account_id, contract_id,
                         merchant_transaction_id, vendor_id, amount, currency, amount_usd, tax_amount, tax_usd, payment_method, country, status, test, occurred_at,
-                        problems, verification, digest, content_digest, received_at, last_received_at)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $25)
+                        problems, verification, digest, content_digest, received_at, last_received_at, new_contract_id, until_at, deposits)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $25, $30, $31, $32)
     on conflict (identity) do update set receipts = events.receipts + 1, last_received_at = greatest(events.last_received_at, excluded.last_received_at)
     returning id, receipts, content_digest
 ), payload as (
@@ -54,6 +54,10 @@ func rowOf(r *ipn.Receipt) (row, error) {
 		return row{}, err
 	}
 	f := &r.Event.Facts
+	deposits, err := depositsJSON(f.Deposits)
+	if err != nil {
+		return row{}, err
+	}
 	return row{content: r.Content, args: []any{
 		r.Identity[:], textOrNull(f.TransactionType), textOrNull(f.ReferenceNumber), textOrNull(f.OriginalReference), textOrNull(f.ReversalReference),
 		textOrNull(f.SubscriptionID), textOrNull(f.AccountID), textOrNull(f.ContractID), textOrNull(f.MerchantTransactionID), textOrNull(f.VendorID),
@@ -61,6 +65,7 @@ func rowOf(r *ipn.Receipt) (row, error) {
 		textOrNull(f.PaymentMethod), textOrNull(f.Country), textOrNull(f.Status), f.Test, timeOrNull(f.OccurredAt),
 		problems, string(r.Vouched), r.Digest[:], r.Content[:], r.ReceivedAt.UTC().Truncate(time.Microsecond),
 		r.Raw, r.Event.Fields.AppendJSON(nil), headers, peerOrNull(r.Peer),
+		textOrNull(f.NewContractID), timeOrNull(f.UntilAt), deposits,
 	}}, nil
 }
 
@@ -135,6 +140,18 @@ func problemsJSON(problems []ipn.Problem) ([]byte, error) {
 	text, err := json.Marshal(problems)
 	if err != nil {
 		return nil, fmt.Errorf("encode the problems: %w", err)
+	}
+	return text, nil
+}
+
+// depositsJSON returns nil, which is null, for none.
+func depositsJSON(deposits []ipn.Deposit) ([]byte, error) {
+	if len(deposits) == 0 {
+		return nil, nil
+	}
+	text, err := json.Marshal(deposits)
+	if err != nil {
+		return nil, fmt.Errorf("encode the deposits: %w", err)
 	}
 	return text, nil
 }

@@ -59,6 +59,26 @@ func TestAReceiptIsReadBackWhole(t *testing.T) {
 	}
 }
 
+func TestTheFactsOfPlansAndPayoutsAreReadBack(t *testing.T) {
+	t.Parallel()
+	s := open(t, pgtest.New(t))
+	r := newRecorder(t, s)
+	run(t, r)
+	for _, body := range []string{
+		"transactionType=CONTRACT_CHANGE&subscriptionId=S1&oldContractId=1&newContractId=2&transactionDate=11/20/2026+08:30+AM&untilDate=12/20/2026+12:00+AM",
+		"transactionType=PAYOUT&payoutId=P1&amount[0]=1204.50&currency[0]=EUR&amount[1]=310&currency[1]=JPY",
+	} {
+		sent := receipt(body)
+		got, err := s.Event(t.Context(), mustRecord(t, r, sent).EventID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got.Facts, sent.Event.Facts) {
+			t.Errorf("got %+v, want %+v", got.Facts, sent.Event.Facts)
+		}
+	}
+}
+
 func TestAReceiptOfUnknownOriginIsKept(t *testing.T) {
 	t.Parallel()
 	dsn := pgtest.New(t)
