@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"net/url"
 	"path"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"github.com/ipn-receiver/ipn-receiver/internal/embeddedpg"
+	"github.com/ipn-receiver/ipn-receiver/internal/handlers/targets"
 )
 
 // name is how errors call a setting: by its flag and its variable.
@@ -49,6 +51,7 @@ func (s *Settings) check(machine machine) error {
 	s.checkDoors(&c)
 	s.checkProof(&c)
 	s.checkNumbers(&c)
+	s.checkDispatching(&c)
 	s.checkProduction(&c)
 	return errors.Join(c...)
 }
@@ -105,9 +108,11 @@ func (s *Settings) checkNumbers(c *complaints) {
 		{"pool-size", s.PoolSize, 1}, {"max-fields", s.MaxFields, 100},
 		{"max-connections", s.MaxConnections, 1}, {"max-connections-per-address", s.MaxConnectionsPerAddress, 1},
 		{"junk-rate", s.JunkRate, 1}, {"junk-burst", s.JunkBurst, 1}, {"quarantine-max-rows", s.QuarantineMaxRows, 1},
+		{"batch-size", s.BatchSize, 1}, {"retry-attempts", s.RetryAttempts, 1}, {"dispute-days", s.DisputeDays, 0},
 	} {
 		c.unless(atLeast.value >= atLeast.lowest, atLeast.flag, "%d is too few: set at least %d", atLeast.value, atLeast.lowest)
 	}
+	c.unless(s.BatchSize <= 10_000, "batch-size", "set at most 10000: a batch is one transaction")
 	c.unless(s.MaxBody >= 64<<10, "max-body", "too small: an IPN may have 64KiB")
 	c.unless(s.MaxBody <= 64<<20, "max-body", "too large: set at most 64MiB; real IPNs have a few KiB")
 	c.unless(s.MemoryBudget >= s.MaxBody, "memory-budget", "too small: one IPN of %s must fit", name("max-body"))
@@ -116,6 +121,23 @@ func (s *Settings) checkNumbers(c *complaints) {
 	c.unless(s.AdmissionWait >= 0 && s.AdmissionWait <= time.Minute, "admission-wait", "set it between 0s and 1m")
 	c.unless(s.DrainTimeout > 0, "drain-timeout", "must be more than 0, such as 10s")
 	c.unless(s.DrainDelay >= 0 && s.DrainDelay < s.DrainTimeout, "drain-delay", "must be shorter than %s, of which it is a part", name("drain-timeout"))
+}
+
+// checkDispatching reads the targets file too, whose complaints name file, line and field.
+func (s *Settings) checkDispatching(c *complaints) {
+	c.unless(s.ClaimInterval > 0 && s.ClaimInterval <= time.Second, "claim-interval", "set it above 0s and up to 1s, such as 5ms")
+	c.unless(s.PollInterval >= 10*time.Millisecond && s.PollInterval <= time.Minute, "poll-interval", "set it between 10ms and 1m, such as 1s")
+	c.unless(s.RetryFirst > 0 && s.RetryFirst <= s.RetryLongest, "retry-first", "must be more than 0 and at most %s", name("retry-longest"))
+	c.unless(s.RetryLongest <= 24*time.Hour, "retry-longest", "set at most 24h")
+	c.unless(s.RetryAge > 0, "retry-age", "must be more than 0, such as 72h")
+	source, err := url.Parse(s.EventSource)
+	c.unless(err == nil && s.EventSource != "" && source.User == nil, "event-source", "%q is no URI reference: write it as /ipn-receiver or https://shop.example/ipn", s.EventSource)
+	if s.TargetsFile == "" {
+		return
+	}
+	if s.Targets, err = targets.Read(s.TargetsFile); err != nil {
+		*c = append(*c, fmt.Errorf("%s: %w", name("targets-file"), err))
+	}
 }
 
 func (s *Settings) checkProduction(c *complaints) {

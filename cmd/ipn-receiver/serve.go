@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -15,7 +14,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"go.uber.org/zap"
 
+	"github.com/ipn-receiver/ipn-receiver/internal/dispatch"
 	"github.com/ipn-receiver/ipn-receiver/internal/finance"
+	"github.com/ipn-receiver/ipn-receiver/internal/handlers/ledger"
 	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
 	"github.com/ipn-receiver/ipn-receiver/internal/receiver"
 	"github.com/ipn-receiver/ipn-receiver/internal/server"
@@ -25,6 +26,7 @@ import (
 // service is the running program. Its parts stand in the order in which an IPN meets them; they are closed in reverse.
 //
 //	public door -> receiver -> recorder -> store -> PostgreSQL
+//	                 ledger, targets <- dispatch <-^
 //	private door -> finance, metrics, health -^
 type service struct {
 	*Settings
@@ -37,7 +39,10 @@ type service struct {
 	database        *database
 	store           *store.Store
 	recorder        *store.Recorder
-	migrated        atomic.Bool
+	handlers        []dispatch.Handler
+	closers         []func()      // of the handlers
+	books           *ledger.Reader
+	migrated        chan struct{} // closed when the schema is up to date
 }
 
 // serve takes IPNs in until ctx ends, then drains. Requests that had to be cut are no error: nothing that was
@@ -48,7 +53,7 @@ func serve(ctx context.Context, p *program, settings *Settings) error {
 	if unknown := unknownVariables(p.environ); len(unknown) > 0 {
 		log.Warn("variables that look like settings but are none; are they misspelt? \"ipn-receiver serve --help\" tells all settings", zap.Strings("variables", unknown))
 	}
-	s := &service{Settings: settings, program: p, log: log, registry: prometheus.NewRegistry()}
+	s := &service{Settings: settings, program: p, log: log, registry: prometheus.NewRegistry(), migrated: make(chan struct{})}
 	err := s.run(ctx)
 	if errors.Is(err, server.ErrCut) {
 		log.Warn("stopped with requests in flight")
@@ -75,6 +80,12 @@ func (s *service) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer s.store.Close()
+	defer s.books.Close()
+	dispatcher, err := s.openDispatch()
+	if err != nil {
+		return err
+	}
+	defer s.closeHandlers()
 	edge, err := s.edge()
 	if err != nil {
 		return err
@@ -87,6 +98,7 @@ func (s *service) run(ctx context.Context) (err error) {
 	working.Go(func() { s.prepareSchema(background) })
 	working.Go(func() { s.keys.watch(background, s.log) })
 	working.Go(func() { s.database.keep(background, s.log) })
+	working.Go(func() { s.dispatch(ctx, dispatcher) }) // ends with the signal: what comes in meanwhile waits in the log
 	defer working.Wait()
 	defer stop()
 
@@ -116,8 +128,46 @@ func (s *service) openStore(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("%s: %w", name("database-url"), err)
 	}
+	if s.books, err = ledger.OpenReader(context.WithoutCancel(ctx), s.database.dsn, s.PoolSize); err != nil {
+		return err
+	}
 	s.recorder, err = store.NewRecorder(s.store, 0, s.registry)
 	return err
+}
+
+// openDispatch prepares the handlers; nil when this process serves none.
+func (s *service) openDispatch() (*dispatch.Dispatcher, error) {
+	if !s.Dispatch.On() {
+		return nil, nil
+	}
+	if err := s.addHandlers(); err != nil {
+		s.closeHandlers()
+		return nil, err
+	}
+	if err := s.registry.Register(s.store.NewHandlerCollector(s.handlerNames())); err != nil {
+		return nil, fmt.Errorf("register the handlers' metrics: %w", err)
+	}
+	return dispatch.New(dispatch.Config{
+		Handlers: s.handlers, Listen: s.store.Listen, Interval: s.ClaimInterval, Poll: s.PollInterval,
+		Log: s.log.Named("handlers"), Registerer: s.registry,
+	})
+}
+
+// dispatch serves the handlers from when the schema is there until ctx ends.
+func (s *service) dispatch(ctx context.Context, dispatcher *dispatch.Dispatcher) {
+	select {
+	case <-ctx.Done():
+	case <-s.migrated:
+		if dispatcher != nil {
+			dispatcher.Run(ctx)
+		}
+	}
+}
+
+func (s *service) closeHandlers() {
+	for _, shut := range s.closers {
+		shut()
+	}
 }
 
 // edge puts the handlers behind the doors.
@@ -183,7 +233,10 @@ func (s *Settings) decoder() *ipn.Decoder {
 }
 
 func (s *service) privateHandler(health *server.Health, judge finance.Judge) (http.Handler, error) {
-	office := &finance.Office{History: s.store, Quarantine: s.store, Judge: judge, Decoder: s.decoder(), Version: server.ReadBuild().Version}
+	office := &finance.Office{
+		History: s.store, Quarantine: s.store, Judge: judge, Handlers: s.store, Books: s.books,
+		Configured: s.handlerNames(), DisputeDays: s.DisputeDays, Decoder: s.decoder(), Version: server.ReadBuild().Version,
+	}
 	if !s.APIToken.IsZero() {
 		token, err := ipn.NewSecret("api-token", []byte(s.APIToken.Reveal()))
 		if err != nil {
@@ -229,10 +282,12 @@ func (s *service) observed(door string, quiet []string, routes func(chi.Router))
 
 // schemaReady is the readiness check of prepareSchema.
 func (s *service) schemaReady(context.Context) error {
-	if !s.migrated.Load() {
+	select {
+	case <-s.migrated:
+		return nil
+	default:
 		return errors.New("the schema is being brought up to date; the log tells if it cannot be")
 	}
-	return nil
 }
 
 // prepareSchema migrates the database, trying for as long as it is away, then says that all is ready and keeps the
@@ -253,7 +308,7 @@ func (s *service) prepareSchema(ctx context.Context) {
 			return
 		}
 	}
-	s.migrated.Store(true)
+	close(s.migrated)
 	s.announce(ctx)
 	for sleep(ctx, 12*time.Hour) {
 		if err := s.store.MakeMonths(ctx, time.Now()); err != nil {

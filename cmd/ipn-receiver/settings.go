@@ -3,6 +3,7 @@ package main
 import (
 	"time"
 
+	"github.com/ipn-receiver/ipn-receiver/internal/handlers/targets"
 	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
 )
 
@@ -21,6 +22,7 @@ type Settings struct {
 	Proof           `group:"proof"`
 	Network         `group:"network"`
 	Intake          `group:"intake"`
+	Dispatching     `group:"handlers"`
 	Process         `group:"process"`
 }
 
@@ -109,6 +111,26 @@ type Intake struct {
 	QuarantineMaxBytes Size          `default:"100MiB" help:"Bytes of those copies at most."`
 }
 
+// Dispatching is how events reach their handlers.
+type Dispatching struct {
+	Dispatch    Switch `default:"on" enum:"on,off" help:"Whether this process serves handlers: on or off. Of several processes on one database each handler is served by one; the others stand by."`
+	Ledger      Switch `default:"on" enum:"on,off" help:"Whether the books are kept: movements, transactions, subscriptions, disputes and totals."`
+	TargetsFile string `type:"path" placeholder:"FILE" help:"File (YAML or JSON) with the targets that events are forwarded and published to; deploy/targets.example.yaml teaches it. Read once, at the start."`
+	EventSource string `default:"/ipn-receiver" help:"What events name as their source when they are forwarded or published: a URI reference. Never change it afterwards: with the id it tells events apart."`
+
+	BatchSize     int           `default:"256" help:"Events of the log a handler is handed at a time."`
+	ClaimInterval time.Duration `default:"5ms" help:"Shortest time between two looks at the log by a handler that is up to date; one that is behind does not wait."`
+	PollInterval  time.Duration `default:"1s" help:"Longest time between two looks, for when a notification of the database is lost."`
+	RetryAttempts int           `default:"12" help:"Attempts an event gets from a handler before it is buried. A target may have its own."`
+	RetryFirst    time.Duration `default:"5s" help:"Wait after the first attempt that failed; each further one waits four times as long."`
+	RetryLongest  time.Duration `default:"6h" help:"Longest of those waits."`
+	RetryAge      time.Duration `default:"72h" help:"Time after its first failure from which an event is buried at the next one."`
+	DisputeDays   int           `default:"14" help:"Days after the opening of a dispute that are shown as its estimated deadline; the payment service tells none."`
+
+	// Targets are the contents of the file; check fills them.
+	Targets targets.Targets `kong:"-"`
+}
+
 // Process is how the program runs.
 type Process struct {
 	Env          string        `default:"development" enum:"development,production" help:"development forgives; production refuses the private PostgreSQL, unverified IPNs and an API without a token."`
@@ -127,6 +149,7 @@ var groups = []struct{ key, title string }{
 	{"proof", "Proof of origin"},
 	{"network", "Network"},
 	{"intake", "Intake"},
+	{"handlers", "Handlers"},
 	{"process", "Process"},
 }
 

@@ -106,8 +106,6 @@ func longestSocket() int {
 	return 107
 }
 
-const socketName = "/.s.PGSQL.5432"
-
 // socketDir makes the directory of the socket: in the home, or where that path
 // would be too long, in one of the same owner under a temporary directory,
 // found again under the same name.

@@ -12,6 +12,9 @@ import (
 // on the door, so the role has no password.
 const superuser = "postgres"
 
+// socketName is the socket in its directory.
+const socketName = "/.s.PGSQL.5432"
+
 // A Server is a running private server. Its methods may be called from any
 // goroutine.
 type Server struct {
@@ -40,9 +43,11 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 }
 
 // DSN is the URL of a database of the server. The database need not exist.
-func (s *Server) DSN(database string) string {
+func (s *Server) DSN(database string) string { return dsn(s.socketDir, database) }
+
+func dsn(socketDir, database string) string {
 	// pgx and libpq read a "+" as itself.
-	host := strings.ReplaceAll(url.QueryEscape(s.socketDir), "+", "%20")
+	host := strings.ReplaceAll(url.QueryEscape(socketDir), "+", "%20")
 	return "postgres://" + superuser + "@/" + url.PathEscape(database) + "?host=" + host
 }
 

@@ -21,7 +21,8 @@ func (o *Office) registerEvents(api huma.API) {
 	}, o.listEvents)
 	huma.Register(api, huma.Operation{
 		OperationID: "get-event", Method: http.MethodGet, Path: "/api/v1/events/{id}", Tags: []string{"events"},
-		Summary: "Show one event with its typed details, every field and its variants",
+		Summary:     "Show one event with its typed details, every field, its variants and what became of it at each handler",
+		Description: "handlers is empty where no handler runs. The state before says that the handler began behind the event and was never asked about it.",
 	}, o.getEvent)
 	huma.Register(api, huma.Operation{
 		OperationID: "get-event-raw", Method: http.MethodGet, Path: "/api/v1/events/{id}/raw", Tags: []string{"events"},
@@ -51,7 +52,7 @@ type eventsQuery struct {
 
 type eventsPage struct {
 	Body struct {
-		Items      []eventView `json:"items"`
+		Items      []EventView `json:"items"`
 		NextCursor string      `json:"nextCursor,omitempty" doc:"Where the next page begins; absent on the last page"`
 	}
 }
@@ -71,7 +72,7 @@ func (o *Office) listEvents(ctx context.Context, in *eventsQuery) (*eventsPage, 
 		events = events[:len(events)-1]
 		page.Body.NextCursor = encodeCursor(events[len(events)-1].Position())
 	}
-	page.Body.Items = make([]eventView, len(events))
+	page.Body.Items = make([]EventView, len(events))
 	for i := range events {
 		page.Body.Items[i] = o.view(&events[i])
 	}
@@ -88,10 +89,10 @@ func (in *eventsQuery) question() (ipn.Question, error) {
 		MerchantTransactionID: in.MerchantTransactionID, AccountID: in.AccountID, Currency: strings.ToUpper(in.Currency), Text: in.Q, Limit: in.Limit,
 	}
 	var err error
-	if q.From, err = parseTime("from", in.From); err != nil {
+	if q.From, err = parseTime("query.from", in.From); err != nil {
 		return q, err
 	}
-	if q.To, err = parseTime("to", in.To); err != nil {
+	if q.To, err = parseTime("query.to", in.To); err != nil {
 		return q, err
 	}
 	if in.Test != "" {
@@ -101,7 +102,7 @@ func (in *eventsQuery) question() (ipn.Question, error) {
 	if in.Cursor != "" {
 		position, ok := decodeCursor(in.Cursor)
 		if !ok {
-			return q, badParameter("cursor", "pass nextCursor of the page before, unchanged")
+			return q, badCursor()
 		}
 		q.After = &position
 	}
@@ -114,14 +115,18 @@ func (in *eventsQuery) checkTexts() error {
 		{"transactionType", in.TransactionType}, {"referenceNumber", in.ReferenceNumber}, {"subscriptionId", in.SubscriptionID},
 		{"merchantTransactionId", in.MerchantTransactionID}, {"accountId", in.AccountID}, {"q", in.Q},
 	} {
-		if !utf8.ValidString(p.text) || strings.ContainsRune(p.text, 0) {
-			return badParameter(p.name, "write it as UTF-8 without NUL")
+		if !storable(p.text) {
+			return invalid("query."+p.name, "write it as UTF-8 without NUL")
 		}
 	}
 	return nil
 }
 
-func parseTime(name, text string) (time.Time, error) {
+// storable tells whether the database could hold the text; what it cannot hold, it cannot be asked for.
+func storable(text string) bool { return utf8.ValidString(text) && !strings.ContainsRune(text, 0) }
+
+// parseTime reads an instant or a day, the zero time from "". The error names the location, such as query.from.
+func parseTime(location, text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
@@ -130,11 +135,16 @@ func parseTime(name, text string) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, badParameter(name, "write it as 2026-11-01 or 2026-11-01T08:30:00Z")
+	return time.Time{}, invalid(location, "write it as 2026-11-01 or 2026-11-01T08:30:00Z")
 }
 
-func badParameter(name, mend string) error {
-	return huma.Error422UnprocessableEntity("validation failed", &huma.ErrorDetail{Message: mend, Location: "query." + name})
+func badCursor() error {
+	return invalid("query.cursor", "pass nextCursor of the page before, unchanged")
+}
+
+// invalid names the part of a request that cannot be answered, and says how to mend it.
+func invalid(location, mend string) error {
+	return huma.Error422UnprocessableEntity("validation failed", &huma.ErrorDetail{Message: mend, Location: location})
 }
 
 // problem maps the record's errors to what a caller is told; the operator reads the chain in the log.
@@ -160,7 +170,13 @@ func (o *Office) getEvent(ctx context.Context, in *eventID) (*eventAnswer, error
 	if err != nil {
 		return nil, problem(err)
 	}
-	return &eventAnswer{Body: o.detail(event, variants)}, nil
+	var handlings []ipn.Handling
+	if o.Handlers != nil {
+		if handlings, err = o.Handlers.Handlings(ctx, in.ID); err != nil {
+			return nil, problem(err)
+		}
+	}
+	return &eventAnswer{Body: o.detail(event, variants, handlings)}, nil
 }
 
 type rawAnswer struct {

@@ -26,7 +26,7 @@ func TestAnEventIsShownWhole(t *testing.T) {
 	want := map[string]any{
 		"id": float64(id), "transactionType": "CHARGE", "referenceNumber": "R1", "subscriptionId": "S1", "accountId": "A1", "merchantTransactionId": "M1",
 		"amount": "21.00", "currency": "EUR", "test": true, "occurredAt": "2026-11-20T16:30:00Z", "receivedAt": "2026-11-21T12:00:00Z",
-		"lastReceivedAt": "2026-11-21T12:00:00Z", "receipts": 3.0, "variantCount": 1.0, "verification": "signature", "family": "payment",
+		"lastReceivedAt": "2026-11-21T12:00:00Z", "receipts": 3.0, "variantCount": 1.0, "handlers": []any{}, "verification": "signature", "family": "payment",
 		"digest": ipn.DigestOf([]byte(sample)).String(), "identity": receipt(sample, "").Identity.String(),
 		"fields": map[string]any{
 			"transactionType": "CHARGE", "referenceNumber": "R1", "transactionDate": "11/20/2026 08:30 AM", "invoiceChargeAmount": "21.00",
@@ -51,7 +51,7 @@ func TestAnEventIsShownWhole(t *testing.T) {
 		t.Errorf("variants: got %v", got["variants"])
 	}
 	listed := o.get("/api/v1/events")["items"].([]any)[0].(map[string]any)
-	for _, name := range []string{"family", "details", "variants"} {
+	for _, name := range []string{"family", "details", "variants", "handlers"} {
 		delete(got, name)
 	}
 	if !reflect.DeepEqual(listed, got) {

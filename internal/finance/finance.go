@@ -9,6 +9,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
@@ -42,20 +43,61 @@ type Judge interface {
 	Reverify(q *ipn.Quarantined) (*ipn.Receipt, ipn.Reason)
 }
 
+// Handlers is where the handlers' cursors, the events they failed on and the audit are kept. Acts become true together
+// with their audit row, or not at all. All methods fail with ipn.ErrUnavailable while the record is away.
+type Handlers interface {
+	// Handlers returns where each handler known to the record stands, by name; Configured is left to the caller.
+	Handlers(ctx context.Context) ([]ipn.HandlerState, error)
+	// PauseHandler stops a handler until it is resumed, across restarts; ipn.ErrNotFound for a name nobody knows.
+	PauseHandler(ctx context.Context, name string, act ipn.Act) error
+	// ResumeHandler lets a handler go on where it stood; ipn.ErrNotFound for a name nobody knows.
+	ResumeHandler(ctx context.Context, name string, act ipn.Act) error
+	// ReplayHandler lets a handler see events again, or only counts them; ipn.ErrNotFound for a name nobody knows.
+	ReplayHandler(ctx context.Context, replay ipn.Replay, act ipn.Act) (ipn.Replayed, error)
+	// RedriveParked makes failed events due now, with all their attempts, or only counts them. It returns how many.
+	RedriveParked(ctx context.Context, redrive ipn.Redrive, act ipn.Act) (int64, error)
+	// ParkedEvents returns at most q.Limit events that failed, by event id and then by handler.
+	ParkedEvents(ctx context.Context, q ipn.ParkedQuestion) ([]ipn.ParkedEvent, error)
+	// Handlings returns what became of an event at each handler, by the handlers' names.
+	Handlings(ctx context.Context, eventID int64) ([]ipn.Handling, error)
+	// Audit returns at most limit entries, newest first, below the id before (0: from the newest).
+	Audit(ctx context.Context, before int64, limit int) ([]ipn.AuditEntry, error)
+}
+
+// Books is what the ledger made of the events. There are two books, one of test orders. All methods fail with
+// ipn.ErrUnavailable while the record is away.
+type Books interface {
+	// Transaction returns what is known of a reference number, or ipn.ErrNotFound.
+	Transaction(ctx context.Context, reference string, test bool) (ipn.Transaction, error)
+	// Subscription returns what is known of a subscription, or ipn.ErrNotFound.
+	Subscription(ctx context.Context, id string, test bool) (ipn.SubscriptionBook, error)
+	// Disputes returns at most q.Limit disputes; AgeDays and EstimatedDeadline are left to the caller.
+	Disputes(ctx context.Context, q ipn.DisputeQuestion) ([]ipn.DisputeBook, error)
+	// Totals returns the sums of movements that q asks for.
+	Totals(ctx context.Context, q ipn.TotalsQuestion) ([]ipn.Total, error)
+}
+
 // Office answers on the paths below /api/v1 and describes itself at /openapi.json.
 type Office struct {
 	History    History
 	Quarantine Quarantine
 	Judge      Judge
+	Handlers   Handlers // nil: nothing of handlers is answered
+	Books      Books    // nil: nothing of the books is answered
 	Decoder    *ipn.Decoder
 	Token      ipn.Secret // the bearer token callers must show; zero: the API is open
 	Version    string     // of the program, for the description
+
+	Configured  []string         // names of the handlers that this process serves
+	DisputeDays int              // from the opening of a dispute to the estimate of its deadline; 0: none is estimated
+	Now         func() time.Time // the clock that disputes age by; nil: time.Now
 }
 
 // Mount adds the API to a router.
 func (o *Office) Mount(router chi.Router) {
 	config := huma.DefaultConfig("IPN receiver", o.Version)
-	config.Info.Description = "The history of payment notifications. Amounts are strings of decimal digits, times are RFC 3339 in UTC, errors are application/problem+json."
+	config.Info.Description = "The history of payment notifications, the handlers that hear them and the books made of them. " +
+		"Amounts are strings of decimal digits, times are RFC 3339 in UTC, errors are application/problem+json. Lists answer items and, unless the page is the last, nextCursor."
 	config.DocsPath, config.SchemasPath, config.CreateHooks = "", "", nil // no page that loads scripts from elsewhere, no $schema in answers
 	config.RejectUnknownQueryParameters = true
 	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{"token": {Type: "http", Scheme: "bearer"}}
@@ -65,6 +107,14 @@ func (o *Office) Mount(router chi.Router) {
 	api.UseMiddleware(o.authenticate(api))
 	o.registerEvents(api)
 	o.registerQuarantine(api)
+	if o.Handlers != nil {
+		o.registerHandlers(api)
+		o.registerParked(api)
+		o.registerAudit(api)
+	}
+	if o.Books != nil {
+		o.registerBooks(api)
+	}
 }
 
 // authenticate lets a request through that shows the token, and everyone when none is set (only on loopback; the

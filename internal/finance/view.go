@@ -9,8 +9,8 @@ import (
 	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
 )
 
-// eventView is an event as the API shows it.
-type eventView struct {
+// EventView is an event as the API shows it. Exported, because what is embedded is only described if it is.
+type EventView struct {
 	ID                    int64           `json:"id"`
 	TransactionType       string          `json:"transactionType" doc:"Canonical name, or as sent when unknown; empty when the body had none"`
 	ReferenceNumber       string          `json:"referenceNumber,omitempty"`
@@ -51,10 +51,11 @@ type problemView struct {
 
 // eventDetail adds what is shown of one event alone.
 type eventDetail struct {
-	eventView
+	EventView
 	Family   string          `json:"family"`
 	Details  json.RawMessage `json:"details" doc:"The fields as the typed event of this transaction type"`
 	Variants []variantView   `json:"variants"`
+	Handlers []ipn.Handling  `json:"handlers" doc:"What became of the event at each handler"`
 }
 
 type variantView struct {
@@ -67,9 +68,9 @@ type variantView struct {
 	Fields         json.RawMessage `json:"fields"`
 }
 
-func (o *Office) view(s *ipn.Stored) eventView {
+func (o *Office) view(s *ipn.Stored) EventView {
 	f := &s.Facts
-	v := eventView{
+	v := EventView{
 		ID: s.ID, TransactionType: f.TransactionType, ReferenceNumber: f.ReferenceNumber, OriginalRefNum: f.OriginalReference,
 		ReversalRefNum: f.ReversalReference, SubscriptionID: f.SubscriptionID, AccountID: f.AccountID, ContractID: f.ContractID,
 		MerchantTransactionID: f.MerchantTransactionID, VendorID: f.VendorID, Amount: f.Amount.String(), Currency: f.Currency,
@@ -87,8 +88,9 @@ func (o *Office) view(s *ipn.Stored) eventView {
 	return v
 }
 
-func (o *Office) detail(s *ipn.Stored, variants []ipn.Variant) eventDetail {
-	d := eventDetail{eventView: o.view(s), Details: json.RawMessage("null"), Variants: make([]variantView, len(variants))}
+func (o *Office) detail(s *ipn.Stored, variants []ipn.Variant, handlings []ipn.Handling) eventDetail {
+	d := eventDetail{EventView: o.view(s), Details: json.RawMessage("null"), Variants: make([]variantView, len(variants)),
+		Handlers: append([]ipn.Handling{}, handlings...)}
 	if s.Raw != nil {
 		event := o.Decoder.Decode(s.Raw, s.Headers["content-type"])
 		d.Family = string(event.Family())

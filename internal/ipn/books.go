@@ -57,7 +57,7 @@ const (
 type Transaction struct {
 	ReferenceNumber       string              `json:"referenceNumber"`
 	Test                  bool                `json:"test"`
-	State                 TransactionState    `json:"state"`
+	State                 TransactionState    `json:"state" enum:"authorised,in_review,pending,charged,partially_refunded,refunded,disputed,won,lost,declined,incomplete"`
 	Currency              string              `json:"currency,omitempty"`
 	Charged               decimal.Decimal     `json:"charged"`
 	Refunded              decimal.Decimal     `json:"refunded"`
@@ -99,7 +99,7 @@ type PlanMove struct {
 type SubscriptionBook struct {
 	SubscriptionID string              `json:"subscriptionId"`
 	Test           bool                `json:"test"`
-	State          SubscriptionState   `json:"state"`
+	State          SubscriptionState   `json:"state" enum:"trial,active,past_due,cancel_at_period_end,cancelled,unknown"`
 	ContractID     string              `json:"contractId,omitempty" doc:"The plan now"`
 	PlanMoves      []PlanMove          `json:"planMoves,omitempty"`
 	Charges        int                 `json:"charges"`
@@ -137,7 +137,7 @@ type DisputeBook struct {
 	ReferenceNumber   string              `json:"referenceNumber"`
 	ReversalReference string              `json:"reversalRefNum,omitempty" doc:"The dispute's own number"`
 	Test              bool                `json:"test"`
-	State             DisputeState        `json:"state"`
+	State             DisputeState        `json:"state" enum:"open,won,lost,closed"`
 	Status            string              `json:"status,omitempty" doc:"The sender's last word, cbStatus"`
 	Path              []DisputeStep       `json:"path"`
 	Amount            decimal.NullDecimal `json:"amount"`
@@ -153,11 +153,51 @@ type DisputeBook struct {
 // Total is a sum of movements.
 type Total struct {
 	Day      string          `json:"day,omitempty" doc:"YYYY-MM-DD in UTC; YYYY-MM where grouped by month"`
-	Kind     MovementKind    `json:"kind,omitempty"`
+	Kind     MovementKind    `json:"kind,omitempty" enum:"charge,recurring,refund,cancellation_refund,chargeback,chargeback_reversal,payout" doc:"Where it is grouped by kind, and of payouts"`
 	Currency string          `json:"currency"`
 	Test     bool            `json:"test"`
 	Count    int64           `json:"count"`
 	Amount   decimal.Decimal `json:"amount" doc:"Signed sum"`
 	Tax      decimal.Decimal `json:"tax"`
 	USD      decimal.Decimal `json:"amountUSD"`
+}
+
+// DisputeQuestion asks for a page of disputes: those opened last first, then by reference number and by the dispute's
+// own number, both descending.
+type DisputeQuestion struct {
+	State DisputeState     // "": any
+	Test  bool             // which of the two books
+	After *DisputePosition // continue behind this dispute
+	Limit int              // disputes on the page
+}
+
+// DisputePosition is a place in the listing of disputes.
+type DisputePosition struct {
+	OpenedAt          time.Time
+	ReferenceNumber   string
+	ReversalReference string // "" where the dispute has no number of its own
+}
+
+// Position returns where the dispute stands in the listing.
+func (d *DisputeBook) Position() DisputePosition {
+	return DisputePosition{OpenedAt: d.OpenedAt, ReferenceNumber: d.ReferenceNumber, ReversalReference: d.ReversalReference}
+}
+
+// TotalGroup says what the movements of one Total have in common, besides the currency and the book.
+type TotalGroup string
+
+// The closed set of groupings. Currencies are never added up, and payouts never with other movements: where the grouping
+// is not by kind they are a Total of their own, whose Kind is MovePayout; the others then have an empty Kind.
+const (
+	TotalsByDay      TotalGroup = "day"
+	TotalsByMonth    TotalGroup = "month"
+	TotalsByKind     TotalGroup = "transactionType"
+	TotalsByCurrency TotalGroup = "currency"
+)
+
+// TotalsQuestion asks for sums of movements, ordered by day, kind and currency.
+type TotalsQuestion struct {
+	From, To time.Time // days in UTC: From inclusive, To exclusive; zero does not restrict
+	GroupBy  TotalGroup
+	Test     bool // which of the two books
 }

@@ -1,6 +1,7 @@
 package ipn
 
 import (
+	"encoding/json"
 	"errors"
 	"time"
 )
@@ -119,6 +120,17 @@ type ParkedQuestion struct {
 	After        int64 // id of the last entry of the page before, by (event id, handler)
 	AfterHandler string
 	Limit        int
+}
+
+// AuditEntry is one thing that was done by hand, or by a handler to itself.
+type AuditEntry struct {
+	ID      int64           `json:"id"`
+	At      time.Time       `json:"at"`
+	Actor   string          `json:"actor" doc:"Who did it: cli:NAME, api, api:NAME, or handler for one that paused itself"`
+	Action  string          `json:"action" doc:"What was done, such as pause, resume, replay, redrive"`
+	Handler string          `json:"handler,omitempty"`
+	Reason  string          `json:"reason" doc:"What the person typed"`
+	Details json.RawMessage `json:"details,omitempty" doc:"What it came to, such as counts and positions"`
 }
 
 // ErrFenced says that a handler is led by another process now, or that an operator moved its cursor: what was about to be

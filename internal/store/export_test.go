@@ -9,9 +9,10 @@ func (r *Recorder) Waiting() int {
 
 // What the tests of the SQLSTATE table ask.
 var (
-	Refused     = refused
-	Unavailable = unavailable
-	Known       = known
+	Refused      = refused
+	Unavailable  = unavailable
+	Known        = known
+	ConnectError = connectError
 )
 
 // Limits that the tests are told rather than repeat.

@@ -49,6 +49,9 @@ func guard(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
+// guarded tells whether the connections of this store must pass the guard.
+func (s *Store) guarded() bool { return s.intake.Config().AfterConnect != nil }
+
 // Ready says whether the store can record durably right now: nil, or an error that names what is wrong and how to mend
 // it. A server that has turned unsafe loses all its pooled connections, so that intake stops too.
 func (s *Store) Ready(ctx context.Context) error {
@@ -57,7 +60,7 @@ func (s *Store) Ready(ctx context.Context) error {
 		return unavailable(err)
 	}
 	defer conn.Release()
-	if s.intake.Config().AfterConnect != nil {
+	if s.guarded() {
 		if err := guard(ctx, conn.Conn()); err != nil {
 			var unsafe *UnsafeError
 			if errors.As(err, &unsafe) {

@@ -12,8 +12,8 @@ import (
 	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
 )
 
-// eventColumns are read for every answer; amounts as text, so that no digit passes through a float.
-const eventColumns = `
+// factColumns are what is told of an event without its payload; amounts as text, so that no digit passes through a float.
+const factColumns = `
 	e.id, e.identity, e.digest, e.verification, e.receipts, e.received_at, e.last_received_at, e.sorted_at, e.problems,
 	coalesce(e.transaction_type, '') as transaction_type, coalesce(e.reference_number, '') as reference_number,
 	coalesce(e.original_reference, '') as original_reference, coalesce(e.reversal_reference, '') as reversal_reference,
@@ -22,7 +22,10 @@ const eventColumns = `
 	coalesce(e.amount::text, '') as amount, coalesce(e.currency, '') as currency, coalesce(e.amount_usd::text, '') as amount_usd,
 	coalesce(e.tax_amount::text, '') as tax_amount, coalesce(e.tax_usd::text, '') as tax_usd,
 	coalesce(e.payment_method, '') as payment_method, coalesce(e.country, '') as country, coalesce(e.status, '') as status, e.test, e.occurred_at,
-	coalesce(e.new_contract_id, '') as new_contract_id, e.until_at, e.deposits,
+	coalesce(e.new_contract_id, '') as new_contract_id, e.until_at, e.deposits`
+
+// eventColumns are read for every answer.
+const eventColumns = factColumns + `,
 	(select count(*) from variants v where v.event_id = e.id) as variants, p.raw, p.headers`
 
 // fromEvents joins the payload by its partition key, so that one month is read and not all.
@@ -49,18 +52,38 @@ func (s *Store) Event(ctx context.Context, id int64) (*ipn.Stored, error) {
 	return &found[0], nil
 }
 
-// conditions turns a Question into a where clause and its parameters. Column names stand here and nowhere else: no text
-// of a caller becomes SQL.
+// conditions turns a Question into a where clause and its parameters.
 func conditions(q ipn.Question) (string, []any) {
-	var clauses []string
-	var args []any
-	add := func(clause string, values ...any) {
-		for _, v := range values {
-			args = append(args, v)
-			clause = strings.Replace(clause, "?", fmt.Sprintf("$%d", len(args)), 1)
-		}
-		clauses = append(clauses, clause)
+	r := restrict(q)
+	return r.where(), r.args
+}
+
+// restriction is a where clause in the making, beside its parameters.
+type restriction struct {
+	clauses []string
+	args    []any
+}
+
+// add appends a clause, a constant of this room, in which each question mark stands for one of values.
+func (r *restriction) add(clause string, values ...any) {
+	for _, v := range values {
+		r.args = append(r.args, v)
+		clause = strings.Replace(clause, "?", fmt.Sprintf("$%d", len(r.args)), 1)
 	}
+	r.clauses = append(r.clauses, clause)
+}
+
+func (r *restriction) where() string {
+	if len(r.clauses) == 0 {
+		return ""
+	}
+	return "where " + strings.Join(r.clauses, " and ")
+}
+
+// restrict names the events e that a Question is about. Column names stand here and nowhere else: no text of a caller
+// becomes SQL.
+func restrict(q ipn.Question) *restriction {
+	r := &restriction{}
 	for _, c := range []struct{ column, value string }{
 		{"transaction_type", q.TransactionType},
 		{"reference_number", q.ReferenceNumber},
@@ -70,28 +93,25 @@ func conditions(q ipn.Question) (string, []any) {
 		{"currency", q.Currency},
 	} {
 		if c.value != "" {
-			add("e."+c.column+" = ?", c.value)
+			r.add("e."+c.column+" = ?", c.value)
 		}
 	}
 	if !q.From.IsZero() {
-		add("e.sorted_at >= ?", q.From)
+		r.add("e.sorted_at >= ?", q.From)
 	}
 	if !q.To.IsZero() {
-		add("e.sorted_at < ?", q.To)
+		r.add("e.sorted_at < ?", q.To)
 	}
 	if q.Test != nil {
-		add("e.test = ?", *q.Test)
+		r.add("e.test = ?", *q.Test)
 	}
 	if q.Text != "" {
-		add("e.id in ("+anyReference+")", q.Text)
+		r.add("e.id in ("+anyReference+")", q.Text)
 	}
 	if q.After != nil {
-		add("(e.sorted_at, e.id) < (?, ?)", q.After.SortedAt, q.After.ID)
+		r.add("(e.sorted_at, e.id) < (?, ?)", q.After.SortedAt, q.After.ID)
 	}
-	if len(clauses) == 0 {
-		return "", nil
-	}
-	return "where " + strings.Join(clauses, " and "), args
+	return r
 }
 
 // anyReference finds events by a number somebody has at hand, whichever of the indexed references it is.
@@ -122,7 +142,17 @@ type eventRow struct {
 }
 
 func (s *Store) stored(ctx context.Context, query string, args ...any) ([]ipn.Stored, error) {
-	rows, err := s.queries.Query(ctx, query, args...)
+	return readEvents(ctx, s.queries, query, args...)
+}
+
+// asker is a pool or a connection.
+type asker interface {
+	Query(ctx context.Context, query string, args ...any) (pgx.Rows, error)
+}
+
+// readEvents returns the events of a query for some columns of eventRow.
+func readEvents(ctx context.Context, from asker, query string, args ...any) ([]ipn.Stored, error) {
+	rows, err := from.Query(ctx, query, args...)
 	if err != nil {
 		return nil, known(err)
 	}

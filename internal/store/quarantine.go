@@ -27,7 +27,7 @@ func (s *Store) Quarantine(ctx context.Context, q *ipn.Quarantined) (kept bool, 
 		select $1, $2, $3::smallint, $4, $5::bytea, $6, $7, $8 from held
 		where $3::smallint = 200 or (held.rows < $9 and held.bytes + octet_length($5::bytea) <= $10)
 		on conflict (digest, reason) where answered = 200 do update set receipts = quarantine.receipts + 1`,
-		string(q.Reason), textOrNull(storableDetail(q.Detail)), q.Answered, q.Digest[:], q.Raw, headers, peerOrNull(q.Peer), q.ReceivedAt.UTC().Truncate(time.Microsecond),
+		string(q.Reason), textOrNull(storableText(q.Detail, maxDetail)), q.Answered, q.Digest[:], q.Raw, headers, peerOrNull(q.Peer), q.ReceivedAt.UTC().Truncate(time.Microsecond),
 		s.quarantineRows, s.quarantineBytes)
 	if err != nil {
 		return false, unavailable(err)
@@ -35,17 +35,23 @@ func (s *Store) Quarantine(ctx context.Context, q *ipn.Quarantined) (kept bool, 
 	return tag.RowsAffected() == 1, nil
 }
 
-// storableDetail cuts a detail to the 255 bytes of its column and replaces what text cannot hold: a media type comes from
-// a stranger's header, and must not cost the post it came with.
-func storableDetail(s string) string {
+// What a column of text holds at most, in bytes.
+const (
+	maxDetail = 255
+	maxName   = 255
+	maxError  = 500
+	maxReason = 1000
+)
+
+// storableText cuts a text to limit bytes and replaces what a column cannot hold: a media type comes from a stranger's
+// header, an error from anywhere, and neither must cost the row it belongs to.
+func storableText(s string, limit int) string {
 	s = strings.ToValidUTF8(withoutNUL(s), "\ufffd")
-	if len(s) > maxDetail {
-		s = strings.ToValidUTF8(s[:maxDetail], "") // a character cut in two goes
+	if len(s) > limit {
+		s = strings.ToValidUTF8(s[:limit], "") // a character cut in two goes
 	}
 	return s
 }
-
-const maxDetail = 255
 
 const quarantineColumns = "id, reason, coalesce(detail, '') as detail, answered, digest, raw, headers, peer, received_at"
 

@@ -45,7 +45,7 @@ func unavailable(err error) error {
 	return fmt.Errorf("%w: %w", ipn.ErrUnavailable, plainly(err))
 }
 
-// plainly reduces an error to what may be shown: an *UnsafeError, a SQLSTATE, or the kind of network trouble.
+// plainly reduces an error to what may be shown: an *UnsafeError, an old server, a SQLSTATE, or the kind of network trouble.
 func plainly(err error) error {
 	var unsafe *UnsafeError
 	var pg *pgconn.PgError
@@ -53,6 +53,8 @@ func plainly(err error) error {
 	switch {
 	case errors.As(err, &unsafe):
 		return unsafe
+	case errors.Is(err, errTooOld):
+		return errTooOld
 	case errors.As(err, &pg):
 		return fmt.Errorf("SQLSTATE %s", pg.Code)
 	case errors.As(err, &op):

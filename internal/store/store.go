@@ -25,6 +25,7 @@ const (
 	logLock      = 5278945612340001 // held by whoever inserts into events, until its commit is visible
 	partsLock    = 5278945612340002 // held while a month of payloads is made
 	migratorLock = 5278945612340003 // held by the migrator's session
+	handlerLocks = 5278945612340004 // seeds the hash of a handler's name, which is the lock that its leader's session holds
 )
 
 // logChannel is notified after each commit that may have extended the log.
@@ -33,7 +34,7 @@ const logChannel = "ipn_events"
 // Config says how to reach the database.
 type Config struct {
 	DSN      string // URL or key=value form; several hosts are allowed, the one that takes writes is used
-	PoolSize int    // connections for questions; recording and quarantine have three more of their own. 0: 10
+	PoolSize int    // connections for questions; recording and quarantine have three more of their own, and each Lead and Listen one. 0: 10
 	// QuarantineRows and QuarantineBytes bound the copies of refused posts (answered 401, 403, 415); 0: 10,000 rows,
 	// 100 MiB. Posts answered 200 are owned: they are neither counted against the bounds nor evicted.
 	QuarantineRows, QuarantineBytes int64

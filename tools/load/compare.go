@@ -164,7 +164,7 @@ func once(ctx context.Context, postgres *embeddedpg.Server, group bool, load loa
 	if err := freshDatabase(ctx, postgres); err != nil {
 		return r, err
 	}
-	d, err := openDoor(ctx, postgres.DSN(databaseName), group)
+	d, err := openDoor(ctx, postgres.DSN(databaseName), group, nil)
 	if err != nil {
 		return r, err
 	}

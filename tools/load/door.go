@@ -23,21 +23,21 @@ type door struct {
 	parts  errgroup.Group
 }
 
-// openDoor serves until close, recording in groups or alone.
-func openDoor(ctx context.Context, dsn string, group bool) (*door, error) {
+// openDoor serves until close, recording in groups or alone; delays, if any, is told of each acknowledgement.
+func openDoor(ctx context.Context, dsn string, group bool, delays *delays) (*door, error) {
 	kept, err := store.Open(ctx, store.Config{DSN: dsn, PoolSize: 16})
 	if err != nil {
 		return nil, err
 	}
 	d := &door{kept: kept}
-	if err := d.serve(ctx, group); err != nil {
+	if err := d.serve(ctx, group, delays); err != nil {
 		kept.Close()
 		return nil, err
 	}
 	return d, nil
 }
 
-func (d *door) serve(ctx context.Context, group bool) error {
+func (d *door) serve(ctx context.Context, group bool, delays *delays) error {
 	recorder, err := store.NewRecorder(d.kept, 0, nil)
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func (d *door) serve(ctx context.Context, group bool) error {
 			Mode: receiver.Enforce, Secrets: func() []ipn.Secret { return []ipn.Secret{secret} },
 			SignatureHeader: d.target.signatureHeader, TimestampHeader: d.target.timestampHeader,
 		},
-		Decoder: new(ipn.Decoder), Record: &way{Store: d.kept, recorder: recorder, group: group},
+		Decoder: new(ipn.Decoder), Record: &way{Store: d.kept, recorder: recorder, group: group, delays: delays},
 	})
 	if err != nil {
 		return err
@@ -82,12 +82,17 @@ type way struct {
 	*store.Store
 	recorder *store.Recorder
 	group    bool
+	delays   *delays // nil: nobody wants to know
 }
 
 // Record keeps a receipt the way that is being measured.
 func (w *way) Record(ctx context.Context, r *ipn.Receipt) (ipn.Recorded, error) {
 	if w.group {
-		return w.recorder.Record(ctx, r)
+		recorded, err := w.recorder.Record(ctx, r)
+		if err == nil && w.delays != nil {
+			w.delays.ack(recorded.EventID)
+		}
+		return recorded, err
 	}
 	return w.RecordAlone(ctx, r)
 }

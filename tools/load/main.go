@@ -6,6 +6,7 @@
 //
 //	go run ./load attack --url http://127.0.0.1:8080/ipn --rate 200 --duration 10s
 //	go run ./load compare
+//	go run ./load dispatch
 package main
 
 import (
@@ -16,8 +17,9 @@ import (
 )
 
 type commandLine struct {
-	Attack  attack  `cmd:"" help:"Post made-up IPNs to a running receiver, and tell what became of them. Exit code 1 unless every answer was 200."`
-	Compare compare `cmd:"" help:"Measure group commit against one transaction per request, side by side, on a private durable PostgreSQL."`
+	Attack   attack     `cmd:"" help:"Post made-up IPNs to a running receiver, and tell what became of them. Exit code 1 unless every answer was 200."`
+	Compare  compare    `cmd:"" help:"Measure group commit against one transaction per request, side by side, on a private durable PostgreSQL."`
+	Dispatch dispatched `cmd:"" help:"Measure handlers on a private durable PostgreSQL: delay after the acknowledgement, work on a backlog, and what they cost the front door."`
 }
 
 func main() {

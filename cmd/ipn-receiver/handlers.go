@@ -1,0 +1,134 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/ipn-receiver/ipn-receiver/internal/dispatch"
+	"github.com/ipn-receiver/ipn-receiver/internal/handlers/cloudevent"
+	"github.com/ipn-receiver/ipn-receiver/internal/handlers/forward"
+	"github.com/ipn-receiver/ipn-receiver/internal/handlers/ledger"
+	"github.com/ipn-receiver/ipn-receiver/internal/handlers/publish"
+	"github.com/ipn-receiver/ipn-receiver/internal/handlers/targets"
+	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
+	"github.com/ipn-receiver/ipn-receiver/internal/store"
+)
+
+// ledgerHandler is the name of the one handler that is not a target.
+const ledgerHandler = "ledger"
+
+// addHandlers lists every handler of this process. A new one is a file in
+// internal/handlers and a line here; docs/handlers.md tells the contract.
+func (s *service) addHandlers() error {
+	if s.Ledger.On() {
+		s.addProjection(ledgerHandler, ledger.Project)
+	}
+	for _, t := range s.Targets.Forward {
+		t.Sink.Envelope = s.envelope(t.Common)
+		sink, err := forward.New(t.Sink)
+		if err := s.addTarget(t.Handler(), t.Common, sink, err); err != nil {
+			return err
+		}
+	}
+	for _, t := range s.Targets.Publish {
+		sink, err := s.publisher(t)
+		if err := s.addTarget(t.Handler(), t.Common, sink, err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addProjection adds a handler that writes the database; it always begins at
+// the beginning of the log.
+func (s *service) addProjection(name string, project store.Projection) {
+	s.handlers = append(s.handlers, dispatch.Handler{
+		Name: name, Kind: ipn.KindProjection, Batch: s.BatchSize, Retry: s.retry(),
+		Lead: s.lead(store.LeadConfig{Handler: name, Kind: ipn.KindProjection, Project: project}),
+	})
+}
+
+// closingSink is a sink that holds connections.
+type closingSink interface {
+	dispatch.Sink
+	Close()
+}
+
+// addTarget adds a sink of the targets file, made without an error.
+func (s *service) addTarget(handler string, t targets.Common, sink closingSink, err error) error {
+	if err != nil {
+		return fmt.Errorf("%s: %s: %w", name("targets-file"), handler, err)
+	}
+	s.closers = append(s.closers, sink.Close)
+	bodies := len(t.Fields) > 0 // only a target that asks for more than the facts makes the log read payloads
+	s.handlers = append(s.handlers, dispatch.Handler{
+		Name: handler, Kind: ipn.KindSink, Sink: sink, Wants: t.Filter.Wants, Batch: s.BatchSize, Concurrency: t.Concurrency, Budget: t.Timeout,
+		Retry: s.retryOf(t.Retry),
+		Lead:  s.lead(store.LeadConfig{Handler: handler, Kind: ipn.KindSink, FromNow: t.FromNow, Bodies: bodies}),
+	})
+	return nil
+}
+
+// lead returns how the dispatcher asks for the right to serve a handler.
+func (s *service) lead(c store.LeadConfig) func(context.Context) (dispatch.Lead, error) {
+	host, _ := os.Hostname() // for people who read the listing; "" tells only the process
+	c.Process = fmt.Sprintf("%s:%d", host, os.Getpid())
+	return func(ctx context.Context) (dispatch.Lead, error) {
+		lead, err := s.store.Lead(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		return lead, nil
+	}
+}
+
+// retry is what a handler gets that has no schedule of its own.
+func (d *Dispatching) retry() dispatch.Retry {
+	return dispatch.Retry{Attempts: d.RetryAttempts, First: d.RetryFirst, Longest: d.RetryLongest, Age: d.RetryAge}
+}
+
+// retryOf takes what a target says over what the settings say.
+func (d *Dispatching) retryOf(t targets.Retry) dispatch.Retry {
+	retry := d.retry()
+	retry.Attempts = cmp.Or(t.Attempts, retry.Attempts)
+	retry.First = cmp.Or(t.First, retry.First)
+	retry.Longest = cmp.Or(t.Longest, retry.Longest)
+	retry.Age = cmp.Or(t.Age, retry.Age)
+	return retry
+}
+
+func (s *Settings) envelope(t targets.Common) cloudevent.Options {
+	return cloudevent.Options{Source: s.EventSource, Fields: t.Fields, Decoder: s.decoder()}
+}
+
+// publisher connects nowhere yet: a broker that is away must not stop intake.
+func (s *Settings) publisher(t targets.PublishTarget) (closingSink, error) {
+	if t.NATS != nil {
+		return publish.NewNATS(publish.NATSOptions{
+			Servers: t.NATS.Servers, Subject: t.NATS.Subject, CredentialsFile: t.NATS.CredentialsFile,
+			Token: publish.NewPassword(t.NATS.Token.Reveal()), TLS: t.NATS.TLS, Timeout: t.Timeout,
+		}, s.envelope(t.Common))
+	}
+	return publish.NewKafka(publish.KafkaOptions{
+		Brokers: t.Kafka.Brokers, Topic: t.Kafka.Topic, TLS: t.Kafka.TLS, SASL: saslOf(t.Kafka.SASL), Timeout: t.Timeout,
+	}, s.envelope(t.Common))
+}
+
+func saslOf(s *targets.SASL) publish.SASL {
+	if s == nil {
+		return publish.SASL{}
+	}
+	return publish.SASL{Mechanism: strings.ToUpper(s.Mechanism), Username: s.Username, Password: publish.NewPassword(s.Password.Reveal())}
+}
+
+// handlerNames are those of the handlers that this process serves.
+func (s *service) handlerNames() []string {
+	names := make([]string, len(s.handlers))
+	for i, h := range s.handlers {
+		names[i] = h.Name
+	}
+	return names
+}

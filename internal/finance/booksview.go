@@ -1,0 +1,124 @@
+package finance
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
+)
+
+// The views of the books hide the decimals of what they embed behind texts of the same names: a decimal writes itself
+// without trailing zeros, and 21.00 euros are not told as 21.
+
+type transactionView struct {
+	ipn.Transaction
+	Charged       string  `json:"charged" example:"21.00"`
+	Refunded      string  `json:"refunded"`
+	Disputed      string  `json:"disputed" doc:"Held by open disputes or lost to them"`
+	Refundable    string  `json:"refundable" doc:"The rest that can still be refunded"`
+	Tax           *string `json:"tax"`
+	TaxRefundable *string `json:"taxRefundable" doc:"The tax part of the rest; null when a partial refund did not tell its tax"`
+	ChargedUSD    *string `json:"chargedUSD"`
+
+	Timeline []timelineEntry `json:"timeline" doc:"The events of the number by the time they happened; at most the last 1,000"`
+}
+
+func viewTransaction(t ipn.Transaction, timeline []timelineEntry) transactionView {
+	return transactionView{
+		Transaction: t, Charged: amount(t.Charged), Refunded: amount(t.Refunded), Disputed: amount(t.Disputed), Refundable: amount(t.Refundable),
+		Tax: amountOrNull(t.Tax), TaxRefundable: amountOrNull(t.TaxRefundable), ChargedUSD: amountOrNull(t.ChargedUSD), Timeline: timeline,
+	}
+}
+
+type subscriptionView struct {
+	ipn.SubscriptionBook
+	LastAmount *string `json:"lastAmount" doc:"Of the last charge"`
+
+	Timeline []timelineEntry `json:"timeline" doc:"The events of the subscription by the time they happened; at most the last 1,000"`
+}
+
+func viewSubscription(s ipn.SubscriptionBook, timeline []timelineEntry) subscriptionView {
+	return subscriptionView{SubscriptionBook: s, LastAmount: amountOrNull(s.LastAmount), Timeline: timeline}
+}
+
+type disputeView struct {
+	ipn.DisputeBook
+	Amount *string `json:"amount"`
+}
+
+// viewDispute ages a dispute until it ended, or until now, and estimates the deadline of an open one. Without days there
+// is no estimate.
+func viewDispute(d ipn.DisputeBook, now time.Time, days int) disputeView {
+	const day = 24 * time.Hour
+	until := now
+	if d.EndedAt != nil {
+		until = *d.EndedAt
+	}
+	d.AgeDays = int(max(0, until.Sub(d.OpenedAt)) / day)
+	if d.State == ipn.DisputeOpen && days > 0 {
+		deadline := d.OpenedAt.Add(time.Duration(days) * day)
+		d.EstimatedDeadline = &deadline
+	}
+	d.Path = append([]ipn.DisputeStep{}, d.Path...)
+	return disputeView{DisputeBook: d, Amount: amountOrNull(d.Amount)}
+}
+
+type totalView struct {
+	ipn.Total
+	Amount string `json:"amount" doc:"Signed sum"`
+	Tax    string `json:"tax" doc:"Signed sum of the tax parts that were told"`
+	USD    string `json:"amountUSD" doc:"Signed sum of the amounts in USD that were told"`
+}
+
+func viewTotal(t ipn.Total) totalView {
+	return totalView{Total: t, Amount: amount(t.Amount), Tax: amount(t.Tax), USD: amount(t.USD)}
+}
+
+// amount writes all decimals that a number was kept with.
+func amount(d decimal.Decimal) string { return d.StringFixed(max(0, -d.Exponent())) }
+
+func amountOrNull(d decimal.NullDecimal) *string {
+	if !d.Valid {
+		return nil
+	}
+	text := amount(d.Decimal)
+	return &text
+}
+
+// timelineEntry is an event as a step of what became of a transaction or a subscription.
+type timelineEntry struct {
+	EventID         int64     `json:"eventId"`
+	At              time.Time `json:"at" doc:"When it happened by the sender's date, else when it was received"`
+	ReceivedAt      time.Time `json:"receivedAt"`
+	TransactionType string    `json:"transactionType"`
+	ReferenceNumber string    `json:"referenceNumber,omitempty"`
+	ReversalRefNum  string    `json:"reversalRefNum,omitempty"`
+	Amount          string    `json:"amount,omitempty" doc:"As told, a magnitude"`
+	Currency        string    `json:"currency,omitempty"`
+	Status          string    `json:"status,omitempty"`
+	Receipts        int64     `json:"receipts" doc:"Accepted posts of this event"`
+	VariantCount    int64     `json:"variantCount" doc:"Receipts that told something else under the same identity"`
+}
+
+// timeline returns the last 1,000 events that q asks for, oldest first.
+func (o *Office) timeline(ctx context.Context, q ipn.Question) ([]timelineEntry, error) {
+	q.Limit = 1000
+	events, err := o.History.Events(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	entries := make([]timelineEntry, len(events))
+	for i := range events {
+		e, f := &events[i], &events[i].Facts
+		entries[i] = timelineEntry{
+			EventID: e.ID, At: e.SortedAt, ReceivedAt: e.ReceivedAt, TransactionType: f.TransactionType, ReferenceNumber: f.ReferenceNumber,
+			ReversalRefNum: f.ReversalReference, Amount: f.Amount.String(), Currency: f.Currency, Status: f.Status,
+			Receipts: e.Receipts, VariantCount: e.Variants,
+		}
+	}
+	slices.Reverse(entries)
+	return entries, nil
+}

@@ -1,0 +1,109 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
+)
+
+// Project takes a batch of events into the books: it folds every transaction and subscription they touch anew, from all
+// of its events, and writes what differs. It is the ledger's projection, to be run in the transaction that moves the
+// cursor, by one process at a time; doing it again changes nothing.
+//
+// The events of a key are read up to the reach of the books, the highest event id that was ever projected (this batch
+// included), and not up to the cursor: a replay, which sets the cursor back, must not make the books forget what later
+// events told. So at every commit the books are Fold of the events up to their reach, in whatever order batches came
+// and however often, and a rebuild up to there can prove them equal.
+//
+// Errors are the database's, or of a row that its checks refuse.
+func Project(ctx context.Context, tx pgx.Tx, events []ipn.Stored) error {
+	if len(events) == 0 {
+		return nil
+	}
+	t := touchedBy(events)
+	before, err := t.load(ctx, tx)
+	if err != nil {
+		return fmt.Errorf("load the events of the batch's keys: %w", err)
+	}
+	have, err := t.loadBooked(ctx, tx, before)
+	if err != nil {
+		return fmt.Errorf("load what is booked: %w", err)
+	}
+	want := t.own(Fold(t.events))
+	if err := t.write(ctx, tx, want, changes(have, want), before); err != nil {
+		return fmt.Errorf("write the books: %w", err)
+	}
+	return nil
+}
+
+// touched is what a batch touches: its keys, and all the events that bear on them.
+type touched struct {
+	batch         map[int64]bool // ids of the batch
+	last          int64          // the highest of them
+	transactions  map[Key]bool
+	subscriptions map[Key]bool
+	events        []ipn.Stored // the batch, and after load the other events of its keys
+}
+
+func touchedBy(events []ipn.Stored) *touched {
+	t := &touched{
+		batch:         make(map[int64]bool, len(events)),
+		transactions:  make(map[Key]bool, len(events)),
+		subscriptions: make(map[Key]bool),
+		events:        events[:len(events):len(events)],
+	}
+	for i := range events {
+		e := &events[i]
+		t.batch[e.ID] = true
+		t.last = max(t.last, e.ID)
+		if key, ok := TransactionKey(e); ok {
+			t.transactions[key] = true
+		}
+		if key, ok := SubscriptionKey(e); ok {
+			t.subscriptions[key] = true
+		}
+	}
+	return t
+}
+
+// owns tells whether the batch decides about an event's money: the event belongs to a transaction whose events are all
+// loaded, or to none and is in the batch itself. Events that came along with a subscription are not owned.
+func (t *touched) owns(e *ipn.Stored) bool {
+	if key, ok := TransactionKey(e); ok {
+		return t.transactions[key]
+	}
+	return t.batch[e.ID]
+}
+
+// own leaves out the books of keys that were loaded in part.
+func (t *touched) own(b Books) Books {
+	money := func(test bool, reference string, event int64) bool {
+		if reference == "" {
+			return t.batch[event]
+		}
+		return t.transactions[Key{Test: test, ID: reference}]
+	}
+	return Books{
+		Movements:    only(b.Movements, func(m *ipn.Movement) bool { return money(m.Test, m.ReferenceNumber, m.EventID) }),
+		Unbooked:     only(b.Unbooked, func(u *Unbooked) bool { return money(u.Test, u.ReferenceNumber, u.EventID) }),
+		Transactions: only(b.Transactions, func(n *ipn.Transaction) bool { return t.transactions[Key{Test: n.Test, ID: n.ReferenceNumber}] }),
+		Subscriptions: only(b.Subscriptions, func(s *ipn.SubscriptionBook) bool {
+			return t.subscriptions[Key{Test: s.Test, ID: s.SubscriptionID}]
+		}),
+		Disputes: only(b.Disputes, func(d *ipn.DisputeBook) bool { return t.transactions[Key{Test: d.Test, ID: d.ReferenceNumber}] }),
+	}
+}
+
+// only returns the rows to keep, in place.
+func only[T any](rows []T, keep func(*T) bool) []T {
+	kept := rows[:0]
+	for i := range rows {
+		if keep(&rows[i]) {
+			kept = append(kept, rows[i])
+		}
+	}
+	return kept
+}

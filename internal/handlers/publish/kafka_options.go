@@ -1,0 +1,120 @@
+package publish
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/sasl"
+	"github.com/twmb/franz-go/pkg/sasl/plain"
+	"github.com/twmb/franz-go/pkg/sasl/scram"
+)
+
+// KafkaOptions say which topic takes the events.
+type KafkaOptions struct {
+	Brokers []string // "host:9092"; any of the cluster, the others are found through them
+	// Topic is a name, or a pattern: {type} is the transaction type or "other", {family} its family or "unknown".
+	Topic   string
+	TLS     *tls.Config // nil: no TLS
+	SASL    SASL
+	Timeout time.Duration // of one event, until every in-sync replica has it; 0 is 5 s
+}
+
+// SASL is how the client proves itself; the zero value is not at all. PLAIN shows the password to the network unless
+// there is TLS around it.
+type SASL struct {
+	Mechanism string // "PLAIN", "SCRAM-SHA-256" or "SCRAM-SHA-512"
+	Username  string
+	Password  Password
+}
+
+// The placeholders of a topic, and what the longest value of each comes to.
+const (
+	typePlace   = "{type}"
+	familyPlace = "{family}"
+
+	longestTopic = 249 // bytes: Kafka's own limit
+)
+
+func (o *KafkaOptions) check() error {
+	if len(o.Brokers) == 0 {
+		return errors.New("brokers: name at least one, such as 127.0.0.1:9092")
+	}
+	for i, broker := range o.Brokers {
+		if host, port, err := net.SplitHostPort(broker); err != nil || host == "" || port == "" {
+			return fmt.Errorf("brokers[%d]: use host:port", i)
+		}
+	}
+	if !isTopic(o.Topic) {
+		return fmt.Errorf("topic %q: use letters, digits, '.', '-', '_', {type} and {family}, at most %d characters", o.Topic, longestTopic)
+	}
+	if _, err := o.SASL.mechanism(); err != nil {
+		return fmt.Errorf("sasl: %w", err)
+	}
+	return nil
+}
+
+// isTopic tells whether a pattern makes a topic that Kafka accepts, whatever the event.
+func isTopic(pattern string) bool {
+	topic := topicOf(pattern, "APPLICATION_DOCUMENT_REQUEST", "subscription") // as long as they come
+	return topic != "" && topic != "." && topic != ".." && len(topic) <= longestTopic && strings.Trim(topic, letters+digits+"._-") == ""
+}
+
+// topicOf fills a pattern. Labels and families are words of closed lists, so a sender cannot invent a topic.
+func topicOf(pattern, label, family string) string {
+	return strings.NewReplacer(typePlace, label, familyPlace, family).Replace(pattern)
+}
+
+// mechanism returns nil when there is nothing to prove.
+func (s SASL) mechanism() (sasl.Mechanism, error) {
+	if s.Mechanism == "" && s.Username == "" && s.Password.IsZero() {
+		return nil, nil
+	}
+	if s.Username == "" || s.Password.IsZero() {
+		return nil, errors.New("set mechanism, user name and password together")
+	}
+	switch s.Mechanism {
+	case "PLAIN":
+		return plain.Auth{User: s.Username, Pass: s.Password.text()}.AsMechanism(), nil
+	case "SCRAM-SHA-256":
+		return scram.Auth{User: s.Username, Pass: s.Password.text()}.AsSha256Mechanism(), nil
+	case "SCRAM-SHA-512":
+		return scram.Auth{User: s.Username, Pass: s.Password.text()}.AsSha512Mechanism(), nil
+	}
+	return nil, fmt.Errorf("mechanism %q: use PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512", s.Mechanism)
+}
+
+const (
+	mostBuffered  = 1024                   // records; the dispatcher has a few under way at once
+	metadataPause = 250 * time.Millisecond // between two looks for a leader or a topic
+)
+
+// producing returns the options of a producer that says an event is stored when every in-sync replica has it, and that
+// puts events of one key into one partition, the same as any other Kafka client would choose.
+func (o *KafkaOptions) producing() []kgo.Opt {
+	list := []kgo.Opt{
+		kgo.ClientID(clientName),
+		kgo.SeedBrokers(o.Brokers...),
+		kgo.RequiredAcks(kgo.AllISRAcks()), // with the idempotent producer, which is the client's default
+		kgo.RecordPartitioner(kgo.StickyKeyPartitioner(nil)),
+		kgo.ProducerLinger(0),
+		kgo.MaxBufferedRecords(mostBuffered),
+		kgo.AllowIdempotentProduceCancellation(), // the attempt's time counts more: a second copy has the same id
+		kgo.ProduceRequestTimeout(o.Timeout),
+		kgo.DialTimeout(dialTimeout),
+		kgo.UnknownTopicRetries(1),
+		kgo.MetadataMinAge(metadataPause),
+		kgo.DisableClientMetrics(),
+	}
+	if o.TLS != nil {
+		list = append(list, kgo.DialTLSConfig(o.TLS))
+	}
+	if mechanism, _ := o.SASL.mechanism(); mechanism != nil { // checked before
+		list = append(list, kgo.SASL(mechanism))
+	}
+	return list
+}

@@ -1,0 +1,122 @@
+package publish
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+const (
+	clientName     = "ipn-receiver"
+	defaultTimeout = 5 * time.Second
+	dialTimeout    = 2 * time.Second // of one server
+	redialWait     = time.Second     // between two attempts at the same server
+)
+
+// NATSOptions say which JetStream takes the events. At most one of CredentialsFile, Username and Token is set.
+type NATSOptions struct {
+	Servers         []string // "nats://host:4222" or "tls://host:4222"; those of one cluster
+	Subject         string   // stands before the type: "ipn.events" makes "ipn.events.CHARGE"
+	CredentialsFile string   // as `nsc` writes it; read again at each connection
+	Username        string
+	Password        Password
+	Token           Password
+	TLS             *tls.Config   // nil: TLS only where a server asks for it
+	Timeout         time.Duration // of one event, until the stream has it; 0 is 5 s
+}
+
+func (o *NATSOptions) check() error {
+	if len(o.Servers) == 0 {
+		return errors.New("servers: name at least one, such as nats://127.0.0.1:4222")
+	}
+	for i, server := range o.Servers {
+		if err := checkServer(server); err != nil {
+			return fmt.Errorf("servers[%d]: %w", i, err)
+		}
+	}
+	if !isSubject(o.Subject) {
+		return fmt.Errorf("subject %q: use words of letters, digits, '-' and '_' with dots between, such as ipn.events", o.Subject)
+	}
+	return o.checkAccess()
+}
+
+// checkServer never quotes the address: what is wrong with it may be the password in it.
+func checkServer(server string) error {
+	u, err := url.Parse(server)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "nats" && u.Scheme != "tls":
+		return errors.New("use nats://host:port or tls://host:port")
+	case u.User != nil:
+		return errors.New("set user and password in their own fields, not in the address")
+	}
+	return nil
+}
+
+// isSubject tells whether every token is plain: no wildcard, no space, and nothing of the server's own ("$JS").
+func isSubject(subject string) bool {
+	for _, token := range strings.Split(subject, ".") {
+		if token == "" || strings.Trim(token, letters+digits+"-_") != "" {
+			return false
+		}
+	}
+	return true
+}
+
+const (
+	letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	digits  = "0123456789"
+)
+
+func (o *NATSOptions) checkAccess() error {
+	ways := 0
+	for _, set := range []bool{o.CredentialsFile != "", o.Username != "", !o.Token.IsZero()} {
+		if set {
+			ways++
+		}
+	}
+	switch {
+	case ways > 1:
+		return errors.New("set one of credentials file, user name and token")
+	case (o.Username == "") != o.Password.IsZero():
+		return errors.New("set user name and password together")
+	case o.CredentialsFile == "":
+		return nil
+	}
+	if _, err := os.Stat(o.CredentialsFile); err != nil {
+		return fmt.Errorf("credentials file: %w", err)
+	}
+	return nil
+}
+
+// dialling returns the options of a connection that is never given up, that keeps nothing for later while it is away,
+// and that writes nothing to the standard error.
+func (o *NATSOptions) dialling() []nats.Option {
+	list := []nats.Option{
+		nats.Name(clientName),
+		nats.Timeout(dialTimeout),
+		nats.RetryOnFailedConnect(true),
+		nats.MaxReconnects(-1),
+		nats.ReconnectWait(redialWait),
+		nats.ReconnectBufSize(-1),
+		nats.IgnoreAuthErrorAbort(), // a password is changed on the two sides one after the other
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}),
+	}
+	if o.TLS != nil {
+		list = append(list, nats.Secure(o.TLS))
+	}
+	switch {
+	case o.CredentialsFile != "":
+		list = append(list, nats.UserCredentials(o.CredentialsFile))
+	case o.Username != "":
+		list = append(list, nats.UserInfo(o.Username, o.Password.text()))
+	case !o.Token.IsZero():
+		list = append(list, nats.Token(o.Token.text()))
+	}
+	return list
+}

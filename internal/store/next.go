@@ -1,0 +1,82 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
+)
+
+// Next returns at most limit events behind the cursor, in commit order. Of the payload it reads what the handler asked
+// for; Variants is not counted. It fails with ipn.ErrUnavailable.
+func (l *Lead) Next(ctx context.Context, limit int) ([]ipn.Stored, error) {
+	if err := l.begin(ctx); err != nil {
+		return nil, err
+	}
+	defer l.end()
+	query := "select " + factColumns + " from events e where e.id > $1 order by e.id limit $2"
+	if l.bodies {
+		query = "select " + factColumns + bodyColumns + fromEvents + " where e.id > $1 order by e.id limit $2"
+	}
+	return readEvents(ctx, l.conn, query, l.Position(), limit)
+}
+
+const bodyColumns = ", p.raw, p.headers"
+
+// Due returns at most limit parked events that are due by the database's clock, the longest due first. When there is
+// none it returns how long until the next one is, which is 0 when none is parked. It fails with ipn.ErrUnavailable.
+func (l *Lead) Due(ctx context.Context, limit int) (due []ipn.Due, wait time.Duration, err error) {
+	if err := l.begin(ctx); err != nil {
+		return nil, 0, err
+	}
+	defer l.end()
+	var micros *int64
+	if err := l.conn.QueryRow(ctx, `
+		select ceil(extract(epoch from min(next_at) - now()) * 1000000)::bigint from parked where handler = $1 and state = 'parked'`,
+		l.handler).Scan(&micros); err != nil {
+		return nil, 0, unavailable(err)
+	}
+	if micros == nil {
+		return nil, 0, nil
+	}
+	if *micros > 0 {
+		return nil, time.Duration(*micros) * time.Microsecond, nil
+	}
+	due, err = l.readDue(ctx, limit)
+	return due, 0, err
+}
+
+type dueRow struct {
+	eventRow
+	Attempts      int
+	FirstFailedAt time.Time
+}
+
+func (l *Lead) readDue(ctx context.Context, limit int) ([]ipn.Due, error) {
+	const isDue = " join parked k on k.event_id = e.id where k.handler = $1 and k.state = 'parked' and k.next_at <= now() order by k.next_at, k.event_id limit $2"
+	query := "select " + factColumns + dueColumns + " from events e" + isDue
+	if l.bodies {
+		query = "select " + factColumns + dueColumns + bodyColumns + fromEvents + isDue
+	}
+	rows, err := l.conn.Query(ctx, query, l.handler, limit)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByNameLax[dueRow])
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	due := make([]ipn.Due, len(found))
+	for i := range found {
+		due[i] = ipn.Due{Attempts: found[i].Attempts, FirstFailedAt: found[i].FirstFailedAt.UTC()}
+		if due[i].Stored, err = found[i].stored(); err != nil {
+			return nil, fmt.Errorf("read event %d: %w", found[i].ID, err)
+		}
+	}
+	return due, nil
+}
+
+const dueColumns = ", k.attempts, k.first_failed_at"
