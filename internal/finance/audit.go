@@ -9,6 +9,7 @@ import (
 	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
 )
 
+// registerAudit adds the list of acts. There is no operation that changes or removes an entry.
 func (o *Office) registerAudit(api huma.API) {
 	huma.Register(api, huma.Operation{
 		OperationID: "list-audit", Method: http.MethodGet, Path: "/api/v1/audit", Tags: []string{"handlers"},

@@ -12,6 +12,7 @@ import (
 	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
 )
 
+// registerBooks adds what the ledger knows. Nothing here writes: the books are made of events alone.
 func (o *Office) registerBooks(api huma.API) {
 	huma.Register(api, huma.Operation{
 		OperationID: "get-transaction", Method: http.MethodGet, Path: "/api/v1/transactions/{referenceNumber}", Tags: []string{"books"},
@@ -51,6 +52,7 @@ type transactionQuery struct {
 
 type transactionAnswer struct{ Body transactionView }
 
+// getTransaction answers 404 for a number that only the log knows yet; the ledger is milliseconds behind it.
 func (o *Office) getTransaction(ctx context.Context, in *transactionQuery) (*transactionAnswer, error) {
 	if !storable(in.ReferenceNumber) {
 		return nil, problem(ipn.ErrNotFound)
@@ -129,6 +131,7 @@ func (o *Office) listDisputes(ctx context.Context, in *disputesQuery) (*disputes
 	return page, nil
 }
 
+// now returns the time that open disputes have aged to.
 func (o *Office) now() time.Time {
 	if o.Now == nil {
 		return time.Now()

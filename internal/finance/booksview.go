@@ -13,6 +13,7 @@ import (
 // The views of the books hide the decimals of what they embed behind texts of the same names: a decimal writes itself
 // without trailing zeros, and 21.00 euros are not told as 21.
 
+// transactionView is a transaction with the events it was folded from.
 type transactionView struct {
 	ipn.Transaction
 	Charged       string  `json:"charged" example:"21.00"`
@@ -33,6 +34,7 @@ func viewTransaction(t ipn.Transaction, timeline []timelineEntry) transactionVie
 	}
 }
 
+// subscriptionView is a subscription with the events it was folded from.
 type subscriptionView struct {
 	ipn.SubscriptionBook
 	LastAmount *string `json:"lastAmount" doc:"Of the last charge"`
@@ -44,6 +46,7 @@ func viewSubscription(s ipn.SubscriptionBook, timeline []timelineEntry) subscrip
 	return subscriptionView{SubscriptionBook: s, LastAmount: amountOrNull(s.LastAmount), Timeline: timeline}
 }
 
+// disputeView is a dispute as old as it is now.
 type disputeView struct {
 	ipn.DisputeBook
 	Amount *string `json:"amount"`
@@ -66,6 +69,7 @@ func viewDispute(d ipn.DisputeBook, now time.Time, days int) disputeView {
 	return disputeView{DisputeBook: d, Amount: amountOrNull(d.Amount)}
 }
 
+// totalView is a sum of movements.
 type totalView struct {
 	ipn.Total
 	Amount string `json:"amount" doc:"Signed sum"`
@@ -80,6 +84,7 @@ func viewTotal(t ipn.Total) totalView {
 // amount writes all decimals that a number was kept with.
 func amount(d decimal.Decimal) string { return d.StringFixed(max(0, -d.Exponent())) }
 
+// amountOrNull returns nil, which is null in JSON, for an amount that nobody told.
 func amountOrNull(d decimal.NullDecimal) *string {
 	if !d.Valid {
 		return nil

@@ -66,7 +66,7 @@ func newOffice(tb testing.TB, dsn string, token ipn.Secret, furnish ...func(*fin
 	go func() { r.Run(ctx); close(ended) }()
 	tb.Cleanup(func() { cancel(); <-ended; s.Close() })
 	router := chi.NewRouter()
-	back := &finance.Office{History: s, Quarantine: s, Judge: judge{}, Decoder: &ipn.Decoder{}, Token: token, Version: "1.2.3"}
+	back := &finance.Office{History: s, Quarantine: s, Handlers: s, Judge: judge{}, Decoder: &ipn.Decoder{}, Token: token, Version: "1.2.3"}
 	for _, f := range furnish {
 		f(back)
 	}
@@ -179,10 +179,18 @@ func TestAnAwayDatabaseIs503WithoutInternals(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	o := newOffice(t, "host="+dir+" user=nobody dbname=nothing", ipn.Secret{})
-	for _, tc := range []struct{ method, path string }{
-		{"GET", "/api/v1/events"}, {"GET", "/api/v1/events/1"}, {"GET", "/api/v1/events/1/raw"}, {"GET", "/api/v1/quarantine"}, {"POST", "/api/v1/quarantine/1/promote"},
+	for _, tc := range []struct{ path, body string }{
+		{"/api/v1/events", ""}, {"/api/v1/events/1", ""}, {"/api/v1/events/1/raw", ""},
+		{"/api/v1/quarantine", ""}, {"/api/v1/quarantine/1/promote", "{}"},
+		{"/api/v1/handlers", ""}, {"/api/v1/parked", ""}, {"/api/v1/audit", ""},
+		{"/api/v1/handlers/ledger/pause", `{"reason":"closing"}`}, {"/api/v1/handlers/ledger/resume", `{"reason":"closing"}`},
+		{"/api/v1/handlers/ledger/replay", `{"reason":"closing","all":true,"dryRun":true}`}, {"/api/v1/parked/redrive", `{"reason":"closing"}`},
 	} {
-		text := wantProblem(t, o.do(tc.method, tc.path), http.StatusServiceUnavailable)
+		ask := func() *httptest.ResponseRecorder { return o.do(http.MethodGet, tc.path) }
+		if tc.body != "" {
+			ask = func() *httptest.ResponseRecorder { return o.post(tc.path, tc.body) }
+		}
+		text := wantProblem(t, ask(), http.StatusServiceUnavailable)
 		for _, internal := range []string{dir, "dial", "connect", "SQLSTATE", "pgx", "nobody"} {
 			if strings.Contains(text, internal) {
 				t.Errorf("%s tells %s: %s", tc.path, internal, text)

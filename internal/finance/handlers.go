@@ -13,6 +13,8 @@ import (
 	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
 )
 
+// registerHandlers adds what operators see of the handlers and may do to them. Each act needs a reason, and one that
+// changes something leaves a row in the audit, written together with the change.
 func (o *Office) registerHandlers(api huma.API) {
 	huma.Register(api, huma.Operation{
 		OperationID: "list-handlers", Method: http.MethodGet, Path: "/api/v1/handlers", Tags: []string{"handlers"},
@@ -43,6 +45,7 @@ func (o *Office) registerHandlers(api huma.API) {
 	}, o.replayHandler)
 }
 
+// replayExamples teach the way a replay should go: count, then do.
 func replayExamples() map[string]*huma.Example {
 	const why = "The target lost what it got in November"
 	return map[string]*huma.Example{
@@ -121,6 +124,7 @@ func (o *Office) resumeHandler(ctx context.Context, in *handlerAct) (*pauseAnswe
 	return in.do(ctx, o.Handlers.ResumeHandler, false)
 }
 
+// do pauses or resumes, and answers how it is now; it is no error when it was so before.
 func (in *handlerAct) do(ctx context.Context, what func(context.Context, string, ipn.Act) error, paused bool) (*pauseAnswer, error) {
 	act, err := in.Body.act()
 	if err != nil {
@@ -137,7 +141,8 @@ func (in *handlerAct) do(ctx context.Context, what func(context.Context, string,
 	return answer, nil
 }
 
-// actProblem maps what may come of an act to what a caller is told.
+// actProblem maps what may come of an act to what a caller is told. Where the record was lost in the middle nobody knows
+// whether the act was done, so it is not said that it was not.
 func actProblem(err error) error {
 	if errors.Is(err, ipn.ErrNotFound) {
 		return huma.Error404NotFound("no handler of this name has ever run here; GET /api/v1/handlers lists them")
@@ -150,6 +155,7 @@ type replayRequest struct {
 	Body replayBody
 }
 
+// replayBody says which events: exactly one of All, Since and Matching.
 type replayBody struct {
 	ActBody
 	All      bool         `json:"all,omitempty" doc:"true: from the very first event"`
@@ -236,6 +242,7 @@ func (in *replayRequest) replay() (ipn.Replay, error) {
 	return replay, err
 }
 
+// question checks what the schema cannot. Errors name the field.
 func (m *matchesBody) question() (*ipn.Question, error) {
 	if *m == (matchesBody{}) {
 		return nil, invalid("body.matching", `name at least one field; "all": true stands for every event`)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ipn-receiver/ipn-receiver/internal/finance"
 	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
 )
 
@@ -118,7 +119,7 @@ func eachReference(value any, f func(string)) {
 
 func TestWhatIsNotServedIsNotAnswered(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t, "host="+t.TempDir(), ipn.Secret{})
+	o := newOffice(t, "host="+t.TempDir(), ipn.Secret{}, func(o *finance.Office) { o.Handlers = nil })
 	for _, path := range []string{"/api/v1/handlers", "/api/v1/parked", "/api/v1/audit", "/api/v1/transactions/R1", "/api/v1/disputes", "/api/v1/totals"} {
 		if got := o.do(http.MethodGet, path).Code; got != http.StatusNotFound {
 			t.Errorf("%s: got %d", path, got)

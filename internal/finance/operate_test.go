@@ -18,13 +18,7 @@ import (
 // and failed on the second, whose next attempt is an hour away.
 func newOperatedOffice(t *testing.T) *office {
 	t.Helper()
-	dsn := pgtest.New(t)
-	handlers, err := store.Open(t.Context(), store.Config{DSN: dsn, AllowVolatile: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(handlers.Close)
-	o := newOffice(t, dsn, ipn.Secret{}, func(o *finance.Office) { o.Handlers, o.Configured = handlers, []string{"forward.billing"} })
+	o := newOffice(t, pgtest.New(t), ipn.Secret{}, func(o *finance.Office) { o.Configured = []string{"forward.billing"} })
 	for i := range 3 {
 		o.record(fmt.Sprintf("transactionType=CHARGE&referenceNumber=R%d&transactionDate=11/20/2026+08:30+AM", i+1))
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
 )
 
+// registerParked adds the list of what failed, and the way to have it tried again.
 func (o *Office) registerParked(api huma.API) {
 	huma.Register(api, huma.Operation{
 		OperationID: "list-parked", Method: http.MethodGet, Path: "/api/v1/parked", Tags: []string{"handlers"},
@@ -41,6 +42,7 @@ type parkedPage struct {
 	}
 }
 
+// listParked asks for one entry more than wanted, which tells whether there is a next page.
 func (o *Office) listParked(ctx context.Context, in *parkedQuery) (*parkedPage, error) {
 	if !storable(in.Handler) {
 		return nil, invalid("query.handler", "write it as UTF-8 without NUL")
@@ -97,6 +99,7 @@ type redriveAnswer struct {
 	}
 }
 
+// redrive needs no dry run first: trying again is what would have happened anyway, only later.
 func (o *Office) redrive(ctx context.Context, in *redriveRequest) (*redriveAnswer, error) {
 	b := &in.Body
 	act, err := b.act()

@@ -80,7 +80,7 @@ func (r *restriction) where() string {
 	return "where " + strings.Join(r.clauses, " and ")
 }
 
-// restrict names the events e that a Question is about. Column names stand here and nowhere else: no text of a caller
+// restrict names the events e that a Question is about. Their column names stand here and nowhere else: no text of a caller
 // becomes SQL.
 func restrict(q ipn.Question) *restriction {
 	r := &restriction{}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync/atomic"
@@ -21,7 +22,7 @@ type LeadConfig struct {
 	Kind    ipn.HandlerKind
 	FromNow bool       // where a handler that was never led begins: behind the events that are there, or at the first
 	Bodies  bool       // read raw bodies and headers too
-	Process string     // "host:pid", for the listing
+	Process string     // "host:pid", for the listing; "unnamed" if empty
 	Project Projection // of a projection; nil for sinks
 }
 
@@ -103,7 +104,7 @@ func (l *Lead) take(ctx context.Context, c LeadConfig) error {
 		on conflict (handler) do update set kind = excluded.kind, epoch = c.epoch + 1, leader = excluded.leader, led_since = excluded.led_since,
 			held_since = null, held_because = null
 		where c.paused_at is null
-		returning position, epoch`, l.handler, string(c.Kind), textOrNull(storableText(c.Process, maxName)), c.FromNow).Scan(&position, &l.epoch)
+		returning position, epoch`, l.handler, string(c.Kind), cmp.Or(storableText(c.Process, maxName), "unnamed"), c.FromNow).Scan(&position, &l.epoch)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return ipn.ErrPaused

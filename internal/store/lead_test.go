@@ -80,6 +80,65 @@ func TestAHandlerIsLedByOneAtATime(t *testing.T) {
 	mustLead(t, second, sink)
 }
 
+// What Lead asks before it connects may be out of date when it takes the lock.
+func TestOfManyThatWantToLeadOneDoes(t *testing.T) {
+	t.Parallel()
+	s := open(t, pgtest.New(t))
+	type taken struct {
+		lead *store.Lead
+		err  error
+	}
+	all := make(chan taken, 8)
+	for range cap(all) {
+		go func() { lead, err := s.Lead(t.Context(), sink); all <- taken{lead, err} }()
+	}
+	var leaders int
+	for range cap(all) {
+		switch one := waitFor(t, all); {
+		case one.err == nil:
+			leaders++
+			t.Cleanup(one.lead.Close)
+		case !errors.Is(one.err, ipn.ErrLed):
+			t.Error(one.err)
+		}
+	}
+	if leaders != 1 {
+		t.Errorf("%d lead", leaders)
+	}
+}
+
+func TestAPauseThatIsUnderWayIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	dsn := pgtest.New(t)
+	s := open(t, dsn)
+	mustLead(t, s, sink).Close()
+	tx, err := connect(t, dsn).Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(t.Context(), "update handler_cursors set paused_at = now(), paused_because = 'why'"); err != nil {
+		t.Fatal(err)
+	}
+	result := make(chan error, 1)
+	go func() {
+		for {
+			if _, err := s.Lead(t.Context(), sink); !errors.Is(err, ipn.ErrLed) {
+				result <- err
+				return
+			}
+		}
+	}()
+	eventually(t, "the next leader waits", func() bool {
+		return ask[bool](t, dsn, "select exists (select from pg_locks where locktype = 'transactionid' and not granted)")
+	})
+	if err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := waitFor(t, result); !errors.Is(err, ipn.ErrPaused) {
+		t.Errorf("got %v", err)
+	}
+}
+
 // The session is what a leader has. Without it, it can do nothing any more, however fast the next one was.
 func TestALeaderWhoseSessionEndedWritesNothing(t *testing.T) {
 	t.Parallel()
@@ -124,7 +183,10 @@ func TestAnActOfAnOperatorFencesTheLeader(t *testing.T) {
 		want error // of the heartbeat
 	}{
 		{"pause", func() error { return s.PauseHandler(ctx, name, byMaria) }, ipn.ErrPaused},
-		{"replay of all", func() error { _, err := s.ReplayHandler(ctx, ipn.Replay{Handler: name, All: true}, byMaria); return err }, ipn.ErrFenced},
+		{"replay of all", func() error {
+			_, err := s.ReplayHandler(ctx, ipn.Replay{Handler: name, All: true}, byMaria)
+			return err
+		}, ipn.ErrFenced},
 		{"replay of some", func() error {
 			_, err := s.ReplayHandler(ctx, ipn.Replay{Handler: name, Matching: &ipn.Question{ReferenceNumber: "R1"}}, byMaria)
 			return err
@@ -303,6 +365,11 @@ func TestCloseFreesAStuckSettlementAndTheLead(t *testing.T) {
 	<-started
 	if err := lead.Check(t.Context()); err != nil {
 		t.Errorf("a heartbeat meanwhile: got %v", err)
+	}
+	select {
+	case err := <-settled:
+		t.Fatalf("the heartbeat waited until the settlement ended: %v", err)
+	default:
 	}
 	lead.Close()
 	select {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -14,6 +15,9 @@ import (
 // all their attempts. Who leads the handler is fenced. A dry run counts by the same conditions, changes nothing and
 // leaves no entry in the audit. It fails with ipn.ErrNotFound or ipn.ErrUnavailable.
 func (s *Store) ReplayHandler(ctx context.Context, r ipn.Replay, act ipn.Act) (ipn.Replayed, error) {
+	if ways := [...]bool{r.All, !r.Since.IsZero(), r.Matching != nil}; countTrue(ways[:]) != 1 {
+		return ipn.Replayed{}, errWhich
+	}
 	came := replayed{Replayed: ipn.Replayed{DryRun: r.DryRun}}
 	do := func(tx pgx.Tx) (any, error) { return &came, came.replay(ctx, tx, &r) }
 	var err error
@@ -26,6 +30,17 @@ func (s *Store) ReplayHandler(ctx context.Context, r ipn.Replay, act ipn.Act) (i
 		return ipn.Replayed{}, err
 	}
 	return came.Replayed, nil
+}
+
+var errWhich = errors.New("a replay is of all, since a time, or of what matches: exactly one of these")
+
+func countTrue(all []bool) (n int) {
+	for _, is := range all {
+		if is {
+			n++
+		}
+	}
+	return n
 }
 
 // replayed is what a replay came to, as the audit keeps it.

@@ -92,10 +92,10 @@ func happened(e *ipn.Stored) time.Time {
 	return e.ReceivedAt.UTC()
 }
 
-// attribute returns a text that may stand in an attribute, or "" for one that may not: CloudEvents 1.0, section 3.1.2
-// bars control characters and noncharacters, and a reference that holds one is of no use as a key.
+// attribute returns a text that may stand in an attribute, or "" for one that may not: CloudEvents 1.0, sections 3.1.1
+// and 3.1.2 bar blank texts, control characters and noncharacters, and a reference like that is of no use as a key.
 func attribute(text string) string {
-	if !utf8.ValidString(text) {
+	if !utf8.ValidString(text) || strings.TrimSpace(text) == "" {
 		return ""
 	}
 	for _, r := range text {

@@ -247,7 +247,7 @@ func fill(facts reflect.Value) {
 
 func TestAReferenceThatIsNoAttributeIsNoSubject(t *testing.T) {
 	t.Parallel()
-	for _, reference := range []string{"", "a\nb", "a\x7fb", "\u0085", "\ufdd0", "\ufffe", "\U0001ffff"} {
+	for _, reference := range []string{"", " \u00a0", "a\nb", "a\x7fb", "\u0085", "\ufdd0", "\ufffe", "\U0001ffff"} {
 		e := stored(charge)
 		e.Facts.ReferenceNumber = reference
 		envelope := cloudevent.New(e, cloudevent.Options{})

@@ -16,12 +16,12 @@ import (
 	"github.com/ipn-receiver/ipn-receiver/internal/dispatch"
 )
 
-// What an answer means. The body never counts; docs/handlers.md has the same table for the people behind a target.
+// What an answer means. The body never counts; docs/targets.md has the same table for the people behind a target.
 //
 //	answer                                       meaning
 //	2xx                                          done
 //	410                                          the target is gone: the handler pauses itself, the event is kept for it
-//	429, 503 with Retry-After                    try this event again after that time, at most 24 hours
+//	429, 503 with Retry-After                    try this event again after that time, at most 24 hours later
 //	429, 503 without, 3xx, 4xx, 5xx, 101         failed: try again on the schedule; 3xx is not followed
 //	no whole head within the timeout or 64 KiB   failed: try again on the schedule
 //	no connection, no trust, address refused     failed: try again on the schedule
@@ -30,7 +30,7 @@ import (
 const (
 	maxHead  = 64 << 10       // bytes of an answer's head
 	maxBody  = 64 << 10       // bytes of an answer's body that are read, to keep the connection
-	maxAfter = 24 * time.Hour // a target that asks for more is asked again then
+	maxAfter = 24 * time.Hour // the dispatcher waits no longer either
 )
 
 // meaning returns nil for done, or the error that tells the dispatcher what to do with the event.
@@ -56,8 +56,8 @@ func told(status int) string {
 	return strings.TrimSpace(fmt.Sprintf("the target answered %d %s", status, http.StatusText(status)))
 }
 
-// retryAfter reads whole seconds or an HTTP date (RFC 9110, section 10.2.3) as a time from now, cut to maxAfter. It
-// returns 0 when the header is absent, repeated, malformed or past.
+// retryAfter reads whole seconds or an HTTP date (RFC 9110, section 10.2.3) as a time from now. It returns 0 or less
+// when the header is absent, repeated, malformed or past.
 func retryAfter(values []string, now time.Time) time.Duration {
 	if len(values) != 1 {
 		return 0
@@ -74,7 +74,7 @@ func retryAfter(values []string, now time.Time) time.Duration {
 	if err != nil {
 		return 0
 	}
-	return min(max(at.Sub(now), 0), maxAfter)
+	return at.Sub(now)
 }
 
 func isDigits(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
@@ -103,7 +103,7 @@ func (f *failure) Error() string { return f.phrase }
 func (f *failure) Unwrap() error { return f.cause }
 
 // unanswered says why there was no answer.
-func unanswered(err error, timeout time.Duration) error {
+func unanswered(err error) error {
 	var (
 		refused  *refusedError
 		notFound *net.DNSError
@@ -117,7 +117,7 @@ func unanswered(err error, timeout time.Duration) error {
 	case errors.As(err, &refused):
 		phrase = refused.Error()
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &netErr) && netErr.Timeout():
-		phrase = fmt.Sprintf("no answer within %v", timeout)
+		phrase = "no answer in time"
 	case errors.As(err, &notFound):
 		phrase = "the host's name was not resolved"
 	case errors.As(err, &trust):

@@ -136,7 +136,7 @@ func newTransport(t Target) *http.Transport {
 }
 
 // Send posts one event and returns nil when the target took it. Its errors are what answer.go says of the answer; when
-// ctx ended, the error is ctx's, and nothing is said about the target.
+// ctx was cancelled, the error is [context.Canceled], and nothing is said about the target.
 func (s *Sink) Send(ctx context.Context, e *ipn.Stored) error {
 	envelope := cloudevent.New(e, s.target.Envelope)
 	body, err := envelope.JSON()
@@ -151,10 +151,10 @@ func (s *Sink) Send(ctx context.Context, e *ipn.Stored) error {
 	}
 	answer, err := s.transport.RoundTrip(request)
 	if err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
+		if ctx.Err() == context.Canceled {
+			return context.Canceled
 		}
-		return unanswered(err, s.target.Timeout)
+		return unanswered(err)
 	}
 	defer drain(answer)
 	return meaning(answer, s.target.Now())

@@ -54,6 +54,7 @@ func foldDisputes(entries []*entry) []*dispute {
 	return disputes
 }
 
+// find returns the dispute of a reversal number, nil when it is new. A charge has one dispute or two: a list is enough.
 func find(disputes []*dispute, number string) *dispute {
 	for _, d := range disputes {
 		if d.ReversalReference == number {
@@ -63,6 +64,8 @@ func find(disputes []*dispute, number string) *dispute {
 	return nil
 }
 
+// newDispute begins a dispute with whatever event came first in order. It is open until its
+// news say otherwise.
 func newDispute(e *entry) *dispute {
 	d := &dispute{turned: e}
 	d.ReferenceNumber, d.ReversalReference, d.Test = e.Facts.ReferenceNumber, e.Facts.ReversalReference, e.Facts.Test
@@ -120,7 +123,8 @@ func (d *dispute) price(e *entry) {
 	d.Amount, d.Currency, d.priced = decimal.NewNullDecimal(e.Facts.Amount.Decimal()), e.Facts.Currency, opening
 }
 
-// close returns the finished book.
+// close returns the finished book. It opened with the earliest event that is known of it, which is its opening unless
+// that has not come in.
 func (d *dispute) close() ipn.DisputeBook {
 	d.OpenedAt, d.LastAt = d.first, d.last
 	if d.State != ipn.DisputeOpen {

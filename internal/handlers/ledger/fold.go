@@ -28,7 +28,7 @@ type Unbooked struct {
 const (
 	AmountMissing   = "amount_missing"   // no amount could be read: absent, malformed or contradicted
 	CurrencyMissing = "currency_missing" // the amount has no currency
-	SameReversal    = "same_reversal"    // another event told the same reversal, and that one is booked
+	SameReversal    = "same_reversal"    // another event told the same reversal, and stands for it
 	OpeningUnknown  = "opening_unknown"  // a dispute was won whose opening is not booked: nothing to give back
 )
 
@@ -54,18 +54,24 @@ func SubscriptionKey(e *ipn.Stored) (Key, bool) {
 // Fold returns the books of a set of events. Neither their order nor repeats (of an id) matter. The book of a key is
 // right when the set holds all events of that key; a key of which it holds only some is to be thrown away.
 func Fold(events []ipn.Stored) Books {
-	var b Books
 	order := inOrder(events)
-	for _, e := range order {
+	return fold(order, order)
+}
+
+// fold is Fold of entries in order: money are those whose transactions are folded, or whose money is booked by itself,
+// members those whose subscriptions are.
+func fold(money, members []*entry) Books {
+	b := Books{Movements: make([]ipn.Movement, 0, len(money))}
+	for _, e := range money {
 		if _, ok := TransactionKey(e.Stored); !ok {
 			alone := []*entry{e}
 			b.book(bookAll("", alone, foldDisputes(alone)))
 		}
 	}
-	for key, entries := range groups(order, TransactionKey) {
+	for key, entries := range groups(money, TransactionKey) {
 		b.foldTransaction(key, entries)
 	}
-	for key, entries := range groups(order, SubscriptionKey) {
+	for key, entries := range groups(members, SubscriptionKey) {
 		b.Subscriptions = append(b.Subscriptions, foldSubscription(key, entries))
 	}
 	return b
@@ -103,17 +109,16 @@ type span struct {
 	dated       bool
 }
 
+// add takes the next of the events in order, of which those without a date come last.
 func (s *span) add(e *ipn.Stored) {
 	at, dated := when(e), !e.Facts.OccurredAt.IsZero()
 	switch {
-	case dated && !s.dated:
-		*s = span{first: at, last: at, dated: true}
-	case dated != s.dated:
-		return
-	case s.first.IsZero() || at.Before(s.first):
+	case s.first.IsZero():
+		*s = span{first: at, last: at, dated: dated}
+	case s.dated != dated:
+	case at.Before(s.first):
 		s.first = at
-	}
-	if at.After(s.last) {
+	case at.After(s.last):
 		s.last = at
 	}
 }

@@ -77,6 +77,8 @@ type reversalKey struct {
 	number string // "" when not told, and for what is no reversal: nothing to compare by
 }
 
+// reversal returns the refund or the taking that the event tells; the zero key when it tells none, or none that could
+// be compared.
 func (e *entry) reversal() reversalKey {
 	side := kinds[e.kind].side
 	if side != refunds && side != disputed {
@@ -104,6 +106,7 @@ func tellers(entries []*entry) map[reversalKey]*entry {
 	return told
 }
 
+// tellsBetter never prefers a later telling to an equal earlier one, so that the choice hangs on the order alone.
 func (e *entry) tellsBetter(than *entry) bool {
 	if readable := e.unreadable() == ""; readable != (than.unreadable() == "") {
 		return readable
@@ -124,6 +127,7 @@ func (e *entry) contradicts(other *entry) bool {
 	return e.Facts.Currency != other.Facts.Currency || !e.Facts.Amount.Decimal().Equal(other.Facts.Amount.Decimal())
 }
 
+// unreadable is a reason, not a judgement: an amount of 0 is told, and is booked as 0.
 func unreadable(amount ipn.Money, currency string) string {
 	switch {
 	case amount.IsZero():
@@ -134,13 +138,15 @@ func unreadable(amount ipn.Money, currency string) string {
 	return ""
 }
 
-// leave notes that an event's money is not booked.
+// leave notes that an event's money is not booked. Nothing that tells money is passed over without a note: every
+// event of a money type ends in a movement, in a note, or in both.
 func (b *booking) leave(e *entry, reason string) {
 	b.unreadable = b.unreadable || reason == AmountMissing || reason == CurrencyMissing
 	b.unbooked = append(b.unbooked, Unbooked{EventID: e.ID, Test: e.Facts.Test, ReferenceNumber: b.reference, Reason: reason})
 }
 
-// take books the one amount of an event.
+// take books the one amount of an event. Tax and dollars come with it only where the sender tells those of this
+// amount: a partial reversal carries the whole invoice's, which the facts leave out.
 func (b *booking) take(e *entry) {
 	if reason := e.unreadable(); reason != "" {
 		b.leave(e, reason)
@@ -178,7 +184,8 @@ func (b *booking) payOut(e *entry) {
 	}
 }
 
-// giveBack books the return of all that a won dispute took, under the event that brought the verdict.
+// giveBack books the return of all that a won dispute took, under the event that brought the verdict: the first of the
+// last run of news that say so, so that telling the verdict again does not move the money to another day.
 func (b *booking) giveBack(d *dispute) {
 	takings := b.takings[d.ReversalReference]
 	if len(takings) == 0 {
@@ -192,7 +199,8 @@ func (b *booking) giveBack(d *dispute) {
 	}
 }
 
-// movement returns a line of the event.
+// movement returns a line of the event, with its amount in the direction of the kind. Its tax is not known yet, its
+// dollars only if it is in dollars.
 func (b *booking) movement(e *entry, line int, kind ipn.MovementKind, currency string, amount ipn.Money) ipn.Movement {
 	m := ipn.Movement{
 		EventID: e.ID, Line: line, Kind: kind, Test: e.Facts.Test,
@@ -229,6 +237,7 @@ func signed(sign ipn.Sign, magnitude ipn.Money) decimal.NullDecimal {
 	return decimal.NewNullDecimal(value)
 }
 
+// negated turns a known amount around; an unknown one stays unknown.
 func negated(n decimal.NullDecimal) decimal.NullDecimal {
 	if n.Valid {
 		n.Decimal = n.Decimal.Neg()

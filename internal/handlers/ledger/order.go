@@ -98,6 +98,7 @@ type entry struct {
 	step   int   // of a dispute's status
 }
 
+// newEntry looks the row up once; an unknown type has the zero row, which does nothing.
 func newEntry(e *ipn.Stored) entry {
 	n := entry{Stored: e, row: rows[e.Facts.TransactionType], minute: math.MaxInt64}
 	if at := e.Facts.OccurredAt; !at.IsZero() {
@@ -142,20 +143,23 @@ func groups(order []*entry, keyOf func(*ipn.Stored) (Key, bool)) iter.Seq2[Key, 
 		}
 	}
 	slices.SortStableFunc(all, func(a, b keyed) int { return a.Key.compare(b.Key) })
+	entries := make([]*entry, len(all))
+	for i := range all {
+		entries[i] = all[i].entry
+	}
 	return func(yield func(Key, []*entry) bool) {
-		for start := 0; start < len(all); {
-			key := all[start].Key
-			var entries []*entry
-			for ; start < len(all) && all[start].Key == key; start++ {
-				entries = append(entries, all[start].entry)
+		for start, end := 0, 1; start < len(all); start, end = end, end+1 {
+			for end < len(all) && all[end].Key == all[start].Key {
+				end++
 			}
-			if !yield(key, entries) {
+			if !yield(all[start].Key, entries[start:end:end]) {
 				return
 			}
 		}
 	}
 }
 
+// compare orders keys: live before test, then by id.
 func (k Key) compare(other Key) int {
 	if k.Test != other.Test {
 		if other.Test {

@@ -32,7 +32,7 @@ func Project(ctx context.Context, tx pgx.Tx, events []ipn.Stored) error {
 	if err != nil {
 		return fmt.Errorf("load what is booked: %w", err)
 	}
-	want := t.own(Fold(t.events))
+	want := t.fold()
 	if err := t.write(ctx, tx, want, changes(have, want), before); err != nil {
 		return fmt.Errorf("write the books: %w", err)
 	}
@@ -78,31 +78,25 @@ func (t *touched) owns(e *ipn.Stored) bool {
 	return t.batch[e.ID]
 }
 
-// own leaves out the books of keys that were loaded in part.
-func (t *touched) own(b Books) Books {
-	money := func(test bool, reference string, event int64) bool {
-		if reference == "" {
-			return t.batch[event]
-		}
-		return t.transactions[Key{Test: test, ID: reference}]
-	}
-	return Books{
-		Movements:    only(b.Movements, func(m *ipn.Movement) bool { return money(m.Test, m.ReferenceNumber, m.EventID) }),
-		Unbooked:     only(b.Unbooked, func(u *Unbooked) bool { return money(u.Test, u.ReferenceNumber, u.EventID) }),
-		Transactions: only(b.Transactions, func(n *ipn.Transaction) bool { return t.transactions[Key{Test: n.Test, ID: n.ReferenceNumber}] }),
-		Subscriptions: only(b.Subscriptions, func(s *ipn.SubscriptionBook) bool {
-			return t.subscriptions[Key{Test: s.Test, ID: s.SubscriptionID}]
-		}),
-		Disputes: only(b.Disputes, func(d *ipn.DisputeBook) bool { return t.transactions[Key{Test: d.Test, ID: d.ReferenceNumber}] }),
-	}
+// belongs tells whether an event is one of a subscription that the batch touches.
+func (t *touched) belongs(e *ipn.Stored) bool {
+	key, ok := SubscriptionKey(e)
+	return ok && t.subscriptions[key]
 }
 
-// only returns the rows to keep, in place.
-func only[T any](rows []T, keep func(*T) bool) []T {
-	kept := rows[:0]
-	for i := range rows {
-		if keep(&rows[i]) {
-			kept = append(kept, rows[i])
+// fold returns the books that the batch decides about. Keys that came along with others, and are loaded in part only,
+// have none.
+func (t *touched) fold() Books {
+	order := inOrder(t.events)
+	return fold(only(order, t.owns), only(order, t.belongs))
+}
+
+// only returns the entries to keep, in their order.
+func only(entries []*entry, keep func(*ipn.Stored) bool) []*entry {
+	kept := make([]*entry, 0, len(entries))
+	for _, e := range entries {
+		if keep(e.Stored) {
+			kept = append(kept, e)
 		}
 	}
 	return kept

@@ -43,7 +43,7 @@ func foldSubscription(key Key, entries []*entry) ipn.SubscriptionBook {
 	return s.SubscriptionBook
 }
 
-// try begins a trial: an authorisation before anything else is known.
+// try begins a trial: an authorisation before anything else is known. Behind a charge it is a card being checked.
 func (s *subscription) try(e *entry) {
 	if s.State == ipn.SubscriptionUnknown {
 		s.State = ipn.SubscriptionTrial
@@ -112,7 +112,7 @@ func (s *subscription) remind(e *entry) {
 	}
 }
 
-// end notes that the subscription will not be renewed.
+// end notes that the subscription will not be renewed. A charge that comes all the same makes it active again: see pay.
 func (s *subscription) end(e *entry) {
 	s.remind(e)
 	if s.State != ipn.SubscriptionCancelled {
@@ -135,6 +135,7 @@ const (
 	Reactivated          = "reactivated"            // charged after it was cancelled
 )
 
+// subscriptionRemarks say when each applies.
 var subscriptionRemarks = []remark[*subscription]{
 	{PossibleDoubleCharge, func(s *subscription) bool { return s.twice }},
 	{Reactivated, func(s *subscription) bool { return s.reactivated }},

@@ -60,6 +60,7 @@ func (t *transaction) pend(*entry)      { t.pending = true }
 func (t *transaction) review(*entry)    { t.reviewed = true }
 func (t *transaction) reverse(*entry)   { t.reversing = true }
 
+// charge counts the charge, whether or not its amount can be read, and outdates the declines before it.
 func (t *transaction) charge(*entry) {
 	t.charges++
 	t.declinedLate = false
@@ -71,6 +72,7 @@ func (t *transaction) decline(e *entry) {
 	t.declinedLate = t.charges > 0 && !e.Facts.OccurredAt.IsZero()
 }
 
+// refund counts what was told; how much came back is the movements' matter.
 func (t *transaction) refund(*entry) {
 	t.refunds++
 	t.reversing = true
@@ -122,6 +124,7 @@ const (
 	DisputeStatusUnknown = "dispute_status_unknown" // a dispute has a status that is not known; it counts as open
 )
 
+// transactionRemarks say when each applies. A remark changes no amount and no state.
 var transactionRemarks = []remark[*transaction]{
 	{NoCharge, func(t *transaction) bool { return t.reversing && t.charges == 0 }},
 	{ChargedTwice, func(t *transaction) bool { return t.charges > 1 }},
@@ -214,6 +217,7 @@ type sum struct {
 	movements                  int
 }
 
+// plus returns the sum with one more movement.
 func (s sum) plus(m *ipn.Movement) sum {
 	return sum{
 		amount: s.amount.Add(m.Amount), tax: s.tax.Add(m.Tax.Decimal), dollars: s.dollars.Add(m.AmountUSD.Decimal),

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ipn-receiver/ipn-receiver/internal/handlers/ledger"
 	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
@@ -39,6 +40,7 @@ func TestATransactionStandsWhereItsEventsPutIt(t *testing.T) {
 		{"charged after a card failed in the same minute", "02 CC_CHARGE_FAILED; " + charge, "charged 100-0-0=100 tax 10"},
 		{"declined after it was charged", charge + "; 04 DECLINE", "declined 100-0-0=100 tax 10 declined_after_charge"},
 		{"an undated decline is not later", charge + "; - DECLINE", "charged 100-0-0=100 tax 10"},
+		{"charged again after a decline", charge + "; 03 DECLINE; 04 RECURRING amount=100 tax=10", "charged 200-0-0=200 tax 20 charged_twice"},
 		{"charged twice", charge + "; 02 RECURRING amount=100 tax=10", "charged 200-0-0=200 tax 20 charged_twice"},
 
 		{"partially refunded, with the tax of the rest unknown", charge + "; " + refund, "partially_refunded 100-30-0=70"},
@@ -111,16 +113,36 @@ func TestNewsThatOnlyMentionAChargeNeitherMakeNorChangeItsTransaction(t *testing
 }
 
 func TestTestOrdersHaveBooksOfTheirOwn(t *testing.T) {
-	books := ledger.Fold(story(charge, "03 REFUND rev=R1 reversal=100 test=Y", "03 CHARGEBACK rev=D1 amount=-100 test=Y", "02 CHARGE sub=S amount=1 test=Y node=2", "02 CHARGE ref=2 sub=S amount=3"))
+	books := ledger.Fold(story(charge, "03 REFUND rev=R1 reversal=100 test=Y", "03 CHARGEBACK rev=D1 amount=-100 test=Y", "02 CHARGE sub=S amount=1 test=Y node=2", "02 CHARGE ref=2 sub=S amount=3",
+		"04 REFUND rev=R9 reversal=10", "04 CANCELLATION sub=S test=Y", "05 CANCELLATION sub=S", "06 SUBSCRIPTION_CHARGE_FAILURE sub=S test=Y"))
 	var got []string
 	for _, x := range books.Transactions {
 		got = append(got, fmt.Sprintf("%s %t %s", x.ReferenceNumber, x.Test, standing(x)))
 	}
-	want := "2 false charged 3-0-0=3, 70010001 false charged 100-0-0=100 tax 10, 70010001 true disputed 1-100-100=0 over_refunded over_reversed"
+	want := "2 false charged 3-0-0=3, 70010001 false partially_refunded 100-10-0=90, 70010001 true disputed 1-100-100=0 over_refunded over_reversed"
 	if got := strings.Join(got, ", "); got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}
 	if len(books.Subscriptions) != 2 || books.Subscriptions[0].Test || !books.Subscriptions[1].Test || !books.Disputes[0].Test {
 		t.Errorf("subscriptions %s, disputes %s", text(t, books.Subscriptions), text(t, books.Disputes))
+	}
+}
+
+func TestReceiptsDateATransactionOnlyIfNoEventDoes(t *testing.T) {
+	events := story("- REFUND rev=R1 reversal=1", "- CHARGE amount=9", "- REFUND rev=R2 reversal=1", "03 REFUND rev=R3 reversal=1")
+	for _, tt := range []struct {
+		name        string
+		events      []ipn.Stored
+		first, last time.Time
+	}{
+		{"no dates", events[:3], events[0].ReceivedAt, events[2].ReceivedAt},
+		{"one date", events, day(3), day(3)},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := ledger.Fold(tt.events).Transactions[0]
+			if !got.FirstAt.Equal(tt.first) || !got.LastAt.Equal(tt.last) {
+				t.Errorf("from %s to %s, want %s to %s", got.FirstAt, got.LastAt, tt.first, tt.last)
+			}
+		})
 	}
 }

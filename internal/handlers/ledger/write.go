@@ -169,10 +169,10 @@ func (t *touched) queueStale(batch *pgx.Batch, want Books, before int64) {
 		if e.ID > before {
 			continue
 		}
-		if key, ok := TransactionKey(e); ok && t.transactions[key] {
+		if key, ok := TransactionKey(e); ok && t.owns(e) {
 			transactions[key] = true
 		}
-		if key, ok := SubscriptionKey(e); ok && t.subscriptions[key] {
+		if key, ok := SubscriptionKey(e); ok && t.belongs(e) {
 			subscriptions[key] = true
 		}
 	}

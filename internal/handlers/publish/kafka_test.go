@@ -234,6 +234,30 @@ func TestABrokerThatHangsCostsNoMoreThanTheTime(t *testing.T) {
 	eventually(t, "it works again", func() error { return sink.Send(t.Context(), charge(2, "1000001")) })
 }
 
+func TestAnEventThatWaitsHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	c := kafka(t)
+	c.ControlKey(-1, func(kmsg.Request) (kmsg.Response, error, bool) { c.KeepControl(); return nil, nil, true })
+	sink := topic(t, c)
+	patient, leave := context.WithCancel(t.Context())
+	started, ended := make(chan struct{}), make(chan error, 1)
+	go func() {
+		close(started)
+		ended <- sink.Send(patient, charge(1, "1000001"))
+	}()
+	<-started
+	hasty, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	says(t, sink.Send(hasty, charge(2, "1000001")), "kafka: ")
+	select {
+	case err := <-ended:
+		t.Errorf("the patient one ended, too: %v", err)
+	default:
+	}
+	leave()
+	<-ended
+}
+
 func TestAKafkaThatIsAwayIsAnErrorAndOneThatIsBackGoesOn(t *testing.T) {
 	t.Parallel()
 	c := kafka(t)
@@ -243,9 +267,7 @@ func TestAKafkaThatIsAwayIsAnErrorAndOneThatIsBackGoesOn(t *testing.T) {
 	must(t, err)
 	sink := topic(t, c, hurried)
 	c.Close()
-	err = sink.Send(t.Context(), charge(1, "4711-secret"))
-	says(t, err, "kafka: no connection", "refused")
-	silent(t, err)
+	comesToSay(t, func() error { return sink.Send(t.Context(), charge(1, "4711-secret")) }, "kafka: no connection", "refused")
 	again := kafka(t, kfake.Ports(number))
 	eventually(t, "the event goes through", func() error { return sink.Send(t.Context(), charge(1, "1000001")) })
 	records(t, again, "ipn-events", 1)
@@ -275,12 +297,12 @@ func TestKafkaAccess(t *testing.T) {
 						hurried(o)
 					}
 				})
-				err := sink.Send(t.Context(), charge(1, "4711-secret"))
-				if silent(t, err); words == nil {
-					must(t, err)
+				send := func() error { return sink.Send(t.Context(), charge(1, "4711-secret")) }
+				if words == nil {
+					must(t, send())
 					return
 				}
-				says(t, err, words...)
+				comesToSay(t, send, words...)
 			})
 		}
 	}

@@ -138,6 +138,17 @@ func says(t *testing.T, err error, words ...string) {
 	must(t, tells(err, words...))
 }
 
+// comesToSay waits until sending fails with all of the words: on a busy machine time may run out before the cause is
+// known. No error on the way may tell a secret.
+func comesToSay(t *testing.T, send func() error, words ...string) {
+	t.Helper()
+	eventually(t, "the error", func() error {
+		err := send()
+		silent(t, err)
+		return tells(err, words...)
+	})
+}
+
 // tells returns nil for an error that tells all of the words.
 func tells(err error, words ...string) error {
 	if err == nil {

@@ -1,10 +1,5 @@
 package publish
 
-import (
-	"fmt"
-	"io"
-)
-
 const hidden = "[hidden]"
 
 // A Password is a broker's password or token that does not show itself: fmt, loggers and encoders get "[hidden]". It
@@ -28,9 +23,6 @@ func (p Password) String() string { return hidden }
 
 // GoString returns "[hidden]".
 func (p Password) GoString() string { return hidden }
-
-// Format writes "[hidden]" whatever the verb.
-func (p Password) Format(w fmt.State, _ rune) { _, _ = io.WriteString(w, hidden) }
 
 // MarshalText returns "[hidden]".
 func (p Password) MarshalText() ([]byte, error) { return []byte(hidden), nil }

@@ -52,12 +52,12 @@ func readName(n node, taken names) string {
 func readRetry(n node) Retry {
 	in := n.object("attempts", "first", "longest", "age")
 	r := Retry{
-		Attempts: in["attempts"].count(12, 1, 1000),
-		First:    in["first"].duration(5*time.Second, 100*time.Millisecond, 24*time.Hour),
-		Longest:  in["longest"].duration(6*time.Hour, 100*time.Millisecond, 7*24*time.Hour),
-		Age:      in["age"].duration(72*time.Hour, time.Second, 90*24*time.Hour),
+		Attempts: in["attempts"].count(0, 1, 1000),
+		First:    in["first"].duration(0, 100*time.Millisecond, 24*time.Hour),
+		Longest:  in["longest"].duration(0, 100*time.Millisecond, 7*24*time.Hour),
+		Age:      in["age"].duration(0, time.Second, 90*24*time.Hour),
 	}
-	if r.Longest < r.First {
+	if r.Longest > 0 && r.Longest < r.First {
 		n.fail("longest (%s) is shorter than first (%s): raise it, or lower first", short(r.Longest), short(r.First))
 	}
 	return r

@@ -59,13 +59,9 @@ func (d *document) err() error {
 	return &Error{Faults: slices.CompactFunc(d.faults, first)}
 }
 
-// parse reads the text into its tree. JSON is YAML but for the tabs that people indent it with, which can stand nowhere
-// else in it.
+// parse reads the text into its tree. JSON is YAML, too.
 func (d *document) parse(text []byte) node {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	if trimmed := bytes.TrimLeft(text, " \t\r\n"); len(trimmed) > 0 && trimmed[0] == '{' {
-		text = bytes.ReplaceAll(text, []byte("\t"), []byte(" "))
-	}
 	root := node{doc: d, line: 1, column: 1}
 	file, err := parser.ParseBytes(text, 0)
 	if err != nil {

@@ -23,7 +23,7 @@ type Targets struct {
 	Publish []PublishTarget
 }
 
-// Common is what every target says. Everything is filled in: what the file leaves out has its default.
+// Common is what every target says. What the file leaves out has its default, but for Retry.
 type Common struct {
 	Name        string            // unique among targets of one kind: small letters, digits and '-', at most 40
 	Filter      cloudevent.Filter // which events it gets
@@ -34,7 +34,8 @@ type Common struct {
 	Retry       Retry
 }
 
-// Retry says how long and how often a failed event is tried again.
+// Retry says how long and how often a failed event is tried again. What the file leaves out is zero: the settings say it
+// for all handlers.
 type Retry struct {
 	Attempts int           // at most, the first one included
 	First    time.Duration // before the second attempt

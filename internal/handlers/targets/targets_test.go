@@ -91,8 +91,9 @@ func TestTheExampleIsRead(t *testing.T) {
 			t.Errorf("%s: %v", target.Name, err)
 		}
 	}
-	if got := billing.Retry; got != licences.Retry {
-		t.Errorf("the example writes the defaults as %+v, they are %+v", got, licences.Retry)
+	usual := targets.Retry{Attempts: 12, First: 5 * time.Second, Longest: 6 * time.Hour, Age: 72 * time.Hour}
+	if billing.Retry != usual || licences.Retry != (targets.Retry{}) {
+		t.Errorf("got %+v and %+v", billing.Retry, licences.Retry)
 	}
 	if billing.Concurrency != licences.Concurrency || billing.Timeout != licences.Timeout {
 		t.Errorf("the example writes other defaults than there are: %+v", billing)
@@ -199,7 +200,6 @@ func TestWhatIsLeftOutHasItsDefault(t *testing.T) {
 	must(t, err)
 	usual := targets.Common{
 		Name: "a", FromNow: true, Concurrency: 8, Timeout: 10 * time.Second, Filter: cloudevent.Filter{Orders: cloudevent.LiveOrders},
-		Retry: targets.Retry{Attempts: 12, First: 5 * time.Second, Longest: 6 * time.Hour, Age: 72 * time.Hour},
 	}
 	if got := all.Forward[0].Common; !reflect.DeepEqual(got, usual) {
 		t.Errorf("got %+v, want %+v", got, usual)
@@ -209,6 +209,23 @@ func TestWhatIsLeftOutHasItsDefault(t *testing.T) {
 	}
 	if kafka := all.Publish[0].Kafka; kafka.TLS != nil || kafka.SASL != nil {
 		t.Errorf("got %+v", kafka)
+	}
+}
+
+func TestOneFaultOfAFieldIsEnough(t *testing.T) {
+	t.Parallel()
+	_, err := targets.Read(folder(t, "forward:\n- {name: [a], url: https://x.example, unsigned: true}\n"))
+	if got := faults(t, err); got != "2:4 forward[0].name" {
+		t.Errorf("got %s from %v", got, err)
+	}
+}
+
+func TestPartOfAScheduleMayBeWritten(t *testing.T) {
+	t.Parallel()
+	all, err := targets.Read(folder(t, good+", retry: {first: 1h}}]"))
+	must(t, err)
+	if got, want := all.Forward[0].Retry, (targets.Retry{First: time.Hour}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
 
@@ -223,9 +240,17 @@ func TestAFileWithoutTargetsHasNone(t *testing.T) {
 
 func TestJSONIsReadTabsAndAll(t *testing.T) {
 	t.Parallel()
+	tabbed, err := json.MarshalIndent(map[string]any{"publish": []any{
+		map[string]any{"name": "a", "nats": map[string]any{"servers": []string{"nats://127.0.0.1:4222", "tls://h"}, "subject": "s", "tls": true}},
+		map[string]any{"name": "b", "kafka": map[string]any{"brokers": []string{"127.0.0.1:9092"}, "topic": "t"}, "fields": []string{"a \"b\": {c}"}},
+	}}, "", "\t")
+	must(t, err)
+	if all, err := targets.Read(folder(t, string(tabbed))); err != nil || all.Publish[0].NATS.Servers[0] != "nats://127.0.0.1:4222" || all.Publish[1].Fields[0] != `a "b": {c}` {
+		t.Errorf("got %+v, %v", all, err)
+	}
 	text := "{\n\t\"forward\": [\n\t\t{\"name\": \"a\", \"url\": \"https://x.example/\\u0061\",\n\t\t\t\"secretsFile\": \"good.secrets\", \"concurrency\": 4, \"filter\": {\"minAmount\": 10.00}},\n" +
 		"\t\t{\"name\": \"A\", \"url\": \"https://x.example\", \"unsigned\": true}\n\t]\n}\n"
-	_, err := targets.Read(folder(t, text))
+	_, err = targets.Read(folder(t, text))
 	if got := faults(t, err); got != "5:4 forward[1].name" {
 		t.Errorf("got %s from %v", got, err)
 	}
