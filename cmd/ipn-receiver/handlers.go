@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/ipn-receiver/ipn-receiver/internal/dispatch"
 	"github.com/ipn-receiver/ipn-receiver/internal/handlers/cloudevent"
@@ -63,13 +64,19 @@ func (s *service) addTarget(handler string, t targets.Common, sink closingSink, 
 		return fmt.Errorf("%s: %s: %w", name("targets-file"), handler, err)
 	}
 	s.closers = append(s.closers, sink.Close)
-	bodies := len(t.Fields) > 0 // only a target that asks for more than the facts makes the log read payloads
-	s.handlers = append(s.handlers, dispatch.Handler{
-		Name: handler, Kind: ipn.KindSink, Sink: sink, Wants: t.Filter.Wants, Batch: s.BatchSize, Concurrency: t.Concurrency, Budget: t.Timeout,
-		Retry: s.retryOf(t.Retry),
-		Lead:  s.lead(store.LeadConfig{Handler: handler, Kind: ipn.KindSink, FromNow: t.FromNow, Bodies: bodies}),
-	})
+	s.addSink(dispatch.Handler{
+		Name: handler, Sink: sink, Wants: t.Filter.Wants, Concurrency: t.Concurrency, Budget: t.Timeout + time.Second, Retry: s.retryOf(t.Retry),
+	}, store.LeadConfig{FromNow: t.FromNow, Bodies: len(t.Fields) > 0}) // payloads are read only where more than the facts is asked for
 	return nil
+}
+
+// addSink adds a handler that speaks to the outside. from says where a new one
+// begins, and whether it needs bodies.
+func (s *service) addSink(h dispatch.Handler, from store.LeadConfig) {
+	h.Kind, h.Batch = ipn.KindSink, s.BatchSize
+	from.Handler, from.Kind = h.Name, h.Kind
+	h.Lead = s.lead(from)
+	s.handlers = append(s.handlers, h)
 }
 
 // lead returns how the dispatcher asks for the right to serve a handler.

@@ -105,6 +105,17 @@ func TestSettingsThatCannotBeAreRefused(t *testing.T) {
 		{"a wait below nothing", nil, []string{"--admission-wait=-1s"}, "admission-wait"},
 		{"a delay as long as the drain", nil, []string{"--drain-delay=10s"}, "drain-delay"},
 		{"no time to drain", nil, []string{"--drain-timeout=0s"}, "drain-timeout"},
+		{"a batch of nothing", nil, []string{"--batch-size=0"}, "batch-size"},
+		{"a batch that is a flood", nil, []string{"--batch-size=10001"}, "batch-size"},
+		{"no wait between two claims", nil, []string{"--claim-interval=0s"}, "claim-interval"},
+		{"a poll that is busy", nil, []string{"--poll-interval=1ms"}, "poll-interval"},
+		{"no attempts", nil, []string{"--retry-attempts=0"}, "retry-attempts"},
+		{"a first wait longer than the longest", nil, []string{"--retry-first=2m", "--retry-longest=1m"}, "retry-first"},
+		{"waits of days", nil, []string{"--retry-longest=25h"}, "retry-longest"},
+		{"no time to retry in", nil, []string{"--retry-age=0s"}, "retry-age"},
+		{"a deadline before the dispute", nil, []string{"--dispute-days=-1"}, "dispute-days"},
+		{"a source with a user", nil, []string{"--event-source=https://user@shop.example/"}, "event-source"},
+		{"a targets file that is not there", nil, []string{"--targets-file=/nowhere/targets.yaml"}, "targets-file"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := checked(t, c.env, c.args...)

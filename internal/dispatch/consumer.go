@@ -102,6 +102,7 @@ func (c *consumer) serve(ctx context.Context, wellDone func()) error {
 	c.log.Info("the handler is led by this process")
 	c.meter.leading.Set(1)
 	defer c.meter.leading.Set(0)
+	defer c.meter.held.Set(0)
 
 	ctx, lose := context.WithCancelCause(ctx)
 	var heart sync.WaitGroup

@@ -72,7 +72,7 @@ type Transaction struct {
 	FirstAt               time.Time           `json:"firstAt"`
 	LastAt                time.Time           `json:"lastAt"`
 	Events                int                 `json:"events"`
-	Attention             []string            `json:"attention,omitempty" doc:"What a person should look at: see docs/handlers.md"`
+	Attention             []string            `json:"attention,omitempty" doc:"What a person should look at: see docs/ledger.md"`
 }
 
 // SubscriptionState is where a subscription stands.

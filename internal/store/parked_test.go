@@ -25,10 +25,10 @@ func TestARedriveGivesExactlyWhatItNames(t *testing.T) {
 		{"an event that did not fail", ipn.Redrive{EventID: 4}, 0, "4 1 parked: 2/3/parked/false 3/12/buried"},
 		{"one event in another state", ipn.Redrive{EventID: 3, State: ipn.EventParked}, 0, "4 1 parked: 2/3/parked/false 3/12/buried"},
 	}
+	dsn, s := aHandlerThatStands(t)
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			t.Parallel()
-			dsn, s := aHandlerThatStands(t)
+			letStand(t, dsn)
 			before := ask[string](t, dsn, standing)
 			dry := tc.redrive
 			dry.DryRun = true

@@ -29,10 +29,16 @@ func aHandlerThatStands(t *testing.T) (string, *store.Store) {
 		mustRecord(t, r, receipt)
 	}
 	stop()
+	letStand(t, dsn)
+	return dsn, open(t, dsn)
+}
+
+// letStand puts the handler back to where it stood.
+func letStand(t *testing.T, dsn string) {
 	execute(t, dsn,
+		"delete from handler_cursors",
 		"insert into handler_cursors (handler, kind, position, started) values ('forward.billing', 'sink', 4, 1)",
 		"insert into parked values ('forward.billing', 2, 'parked', 3, now() - interval '1 hour', now() + interval '1 hour', 'no'), ('forward.billing', 3, 'buried', 12, now() - interval '2 hours', null, 'no')")
-	return dsn, open(t, dsn)
 }
 
 func TestAReplayDoesWhatItsDryRunCounts(t *testing.T) {
@@ -58,10 +64,10 @@ func TestAReplayDoesWhatItsDryRunCounts(t *testing.T) {
 		{"one the cursor has not reached", ipn.Replay{Matching: &ipn.Question{ReferenceNumber: "R5"}}, 0, 4, "4 1 parked: 2/3/parked/false 3/12/buried"},
 		{"everything the cursor has passed", ipn.Replay{Matching: &ipn.Question{}}, 4, 4, "4 1 parked: 1/0/parked/true 2/0/parked/true 3/0/parked/true 4/0/parked/true"},
 	}
+	dsn, s := aHandlerThatStands(t)
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			t.Parallel()
-			dsn, s := aHandlerThatStands(t)
+			letStand(t, dsn)
 			before := ask[string](t, dsn, standing)
 			replay := tc.replay
 			replay.Handler = sink.Handler

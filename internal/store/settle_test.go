@@ -146,13 +146,17 @@ func TestAProjectionAndItsCursorBecomeTrueTogether(t *testing.T) {
 		{name: "trouble of the server", then: exec("do $$ begin raise exception 'Jane' using errcode = '40001'; end $$"), is: ipn.ErrUnavailable, reads: "the record is unavailable: SQLSTATE 40001"},
 		{name: "a session that is lost", then: exec("select pg_terminate_backend(pg_backend_pid())"), is: ipn.ErrUnavailable, reads: "the record is unavailable: SQLSTATE 57P01", closed: true},
 	}
-	for _, tc := range tests {
+	dsn := pgtest.New(t)
+	ids := logged(t, dsn, 1)
+	execute(t, dsn, depositsTable)
+	s := open(t, dsn)
+	for i, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			t.Parallel()
-			dsn := pgtest.New(t)
-			ids := logged(t, dsn, 1)
-			execute(t, dsn, depositsTable)
-			lead := mustLead(t, open(t, dsn), deposits(tc.then))
+			execute(t, dsn, "truncate deposits")
+			books := deposits(tc.then)
+			books.Handler = fmt.Sprint("ledger", i)
+			lead := mustLead(t, s, books)
+			defer lead.Close()
 			err := lead.Settle(t.Context(), ipn.Settlement{Project: []ipn.Stored{{ID: ids[0]}}, Position: ids[0]})
 			if tc.is != nil && !errors.Is(err, tc.is) || err != nil && err.Error() != tc.reads || err == nil && tc.reads != "" {
 				t.Errorf("got %v", err)
@@ -160,7 +164,7 @@ func TestAProjectionAndItsCursorBecomeTrueTogether(t *testing.T) {
 			if errors.Is(err, ipn.ErrUnavailable) != errors.Is(tc.is, ipn.ErrUnavailable) {
 				t.Errorf("whose fault is it? got %v", err)
 			}
-			together := ask[string](t, dsn, "select concat_ws(' ', position, (select count(*) from deposits)) from handler_cursors")
+			together := ask[string](t, dsn, "select concat_ws(' ', position, (select count(*) from deposits)) from handler_cursors where handler = $1", books.Handler)
 			if want := map[bool]string{true: fmt.Sprint(ids[0], " 1"), false: "0 0"}[err == nil]; together != want {
 				t.Errorf("got %s, want %s", together, want)
 			}

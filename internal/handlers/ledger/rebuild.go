@@ -176,7 +176,7 @@ const (
 		from public.%[1]s stood full join ledger_rebuild.%[1]s made using (%[2]s)`
 	clearBook = `
 		delete from public.%[1]s where ctid in (
-			select stood.ctid from public.%[1]s stood left join ledger_rebuild.%[1]s made using (%[2]s) where made.ctid is null or made is distinct from stood)`
+			select stood.ctid from public.%[1]s stood left join ledger_rebuild.%[1]s made using (%[2]s) where made is distinct from stood)`
 	fillBook = `
 		insert into public.%[1]s
 		select made.* from ledger_rebuild.%[1]s made left join public.%[1]s stood using (%[2]s) where stood.ctid is null`

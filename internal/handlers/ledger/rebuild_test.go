@@ -8,6 +8,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/ipn-receiver/ipn-receiver/internal/handlers/ledger"
 	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
 )
@@ -121,6 +123,29 @@ func TestARebuildBringsBooksToACursorTheyAreBehind(t *testing.T) {
 	d.post(body("01 CHARGE amount=21 ref=R1"))
 	events = d.log()
 	d.project(events[len(events)-1:]) // what comes next stands on it
+	d.wantBooks(events)
+}
+
+func TestARebuildLeavesTheTransactionAsItWas(t *testing.T) {
+	t.Parallel()
+	d, events := kept(t, 7)
+	err := pgx.BeginFunc(t.Context(), d.conn, func(tx pgx.Tx) error {
+		var before, after string
+		if err := tx.QueryRow(t.Context(), "select current_setting('search_path')").Scan(&before); err != nil {
+			return err
+		}
+		if _, err := ledger.Rebuild(t.Context(), tx, 0, d.next, nil); err != nil {
+			return err
+		}
+		err := tx.QueryRow(t.Context(), "select current_setting('search_path')").Scan(&after)
+		if before != after {
+			t.Errorf("the search path was %q and is %q", before, after)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	d.wantBooks(events)
 }
 

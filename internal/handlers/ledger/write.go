@@ -48,9 +48,6 @@ const (
 			(excluded.state, excluded.currency, excluded.charged, excluded.refunded, excluded.disputed, excluded.refundable, excluded.tax, excluded.tax_refundable, excluded.charged_usd,
 			excluded.subscription_id, excluded.merchant_transaction_id, excluded.account_id, excluded.first_at, excluded.last_at, excluded.events, excluded.attention)
 		where transactions.* is distinct from excluded.*`
-	deleteTransactions = `
-		delete from transactions t using unnest($1::text[], $2::boolean[]) as g (reference_number, test)
-		where t.reference_number = g.reference_number and t.test = g.test`
 
 	writeSubscriptions = `
 		insert into subscriptions (test, subscription_id, state, contract_id, plan_moves, charges, failures, last_amount, currency,
@@ -66,9 +63,6 @@ const (
 			(excluded.state, excluded.contract_id, excluded.plan_moves, excluded.charges, excluded.failures, excluded.last_amount, excluded.currency,
 			excluded.next_due_at, excluded.started_at, excluded.ended_at, excluded.last_at, excluded.account_id, excluded.events, excluded.attention)
 		where subscriptions.* is distinct from excluded.*`
-	deleteSubscriptions = `
-		delete from subscriptions s using unnest($1::text[], $2::boolean[]) as g (subscription_id, test)
-		where s.subscription_id = g.subscription_id and s.test = g.test`
 
 	writeDisputes = `
 		insert into disputes (test, reference_number, reversal_reference, state, status, path, amount, currency, opened_at, ended_at, last_at, events)
@@ -80,7 +74,7 @@ const (
 			(state, status, path, amount, currency, opened_at, ended_at, last_at, events) =
 			(excluded.state, excluded.status, excluded.path, excluded.amount, excluded.currency, excluded.opened_at, excluded.ended_at, excluded.last_at, excluded.events)
 		where disputes.* is distinct from excluded.*`
-	// deleteDisputes takes all disputes of some transactions but those that were just written.
+	// deleteDisputes takes all disputes of some transactions but those that are named.
 	deleteDisputes = `
 		delete from disputes d using unnest($1::text[], $2::boolean[]) as g (reference_number, test)
 		where d.reference_number = g.reference_number and d.test = g.test and not exists (
@@ -102,12 +96,12 @@ const (
 		where g.n > 0 and not exists (select from daily_totals t where t.test = g.test and t.day = g.day::date and t.kind = g.kind and t.currency = g.currency)`
 )
 
-// write brings the tables to what the batch comes to, in one round trip. before is the old reach: only keys that have
-// events up to there can have books that no longer follow.
+// write brings the tables to what the batch comes to, in one round trip. before is the old reach: only transactions
+// that have events up to there can have disputes that no longer follow.
 func (t *touched) write(ctx context.Context, tx pgx.Tx, want Books, c change, before int64) error {
 	batch := &pgx.Batch{}
 	c.queue(batch)
-	t.queueStale(batch, want, before)
+	t.queueStaleDisputes(batch, want.Disputes, before)
 	queueTransactions(batch, want.Transactions)
 	queueSubscriptions(batch, want.Subscriptions)
 	queueDisputes(batch, want.Disputes)
@@ -161,43 +155,24 @@ func queueTotals(batch *pgx.Batch, totals []ipn.Total) {
 	batch.Queue(insertTotals, sums...)
 }
 
-// queueStale takes away the books of keys that were folded before and have none now.
-func (t *touched) queueStale(batch *pgx.Batch, want Books, before int64) {
-	transactions, subscriptions := make(map[Key]bool), make(map[Key]bool)
+// queueStaleDisputes takes away what transactions that were folded before have as disputes no more. Transactions and
+// subscriptions never go: a key that has events has its book.
+func (t *touched) queueStaleDisputes(batch *pgx.Batch, disputes []ipn.DisputeBook, before int64) {
+	folded := make(map[Key]bool)
 	for i := range t.events {
 		e := &t.events[i]
-		if e.ID > before {
-			continue
-		}
-		if key, ok := TransactionKey(e); ok && t.owns(e) {
-			transactions[key] = true
-		}
-		if key, ok := SubscriptionKey(e); ok && t.belongs(e) {
-			subscriptions[key] = true
+		if key, ok := TransactionKey(e); ok && e.ID <= before && t.transactions[key] {
+			folded[key] = true
 		}
 	}
-	if len(transactions) > 0 {
-		ids, test := split(transactions)
-		batch.Queue(deleteDisputes, ids, test,
-			column(want.Disputes, func(d *ipn.DisputeBook) string { return d.ReferenceNumber }),
-			column(want.Disputes, func(d *ipn.DisputeBook) string { return d.ReversalReference }),
-			column(want.Disputes, func(d *ipn.DisputeBook) bool { return d.Test }))
+	if len(folded) == 0 {
+		return
 	}
-	for i := range want.Transactions {
-		delete(transactions, Key{Test: want.Transactions[i].Test, ID: want.Transactions[i].ReferenceNumber})
-	}
-	for i := range want.Subscriptions {
-		delete(subscriptions, Key{Test: want.Subscriptions[i].Test, ID: want.Subscriptions[i].SubscriptionID})
-	}
-	queueDelete(batch, deleteTransactions, transactions)
-	queueDelete(batch, deleteSubscriptions, subscriptions)
-}
-
-func queueDelete(batch *pgx.Batch, statement string, keys map[Key]bool) {
-	if len(keys) > 0 {
-		ids, test := split(keys)
-		batch.Queue(statement, ids, test)
-	}
+	ids, test := split(folded)
+	batch.Queue(deleteDisputes, ids, test,
+		column(disputes, func(d *ipn.DisputeBook) string { return d.ReferenceNumber }),
+		column(disputes, func(d *ipn.DisputeBook) string { return d.ReversalReference }),
+		column(disputes, func(d *ipn.DisputeBook) bool { return d.Test }))
 }
 
 // column is one field of all rows.
