@@ -40,7 +40,7 @@ type service struct {
 	store           *store.Store
 	recorder        *store.Recorder
 	handlers        []dispatch.Handler
-	closers         []func()      // of the handlers
+	closers         []func() // of the handlers
 	books           *ledger.Reader
 	migrated        chan struct{} // closed when the schema is up to date
 }

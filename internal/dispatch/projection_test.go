@@ -40,15 +40,15 @@ func TestAProjectionFindsThePoisonByHalvesAndGoesOn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRecord(1000)
-		project, sizes := fails(200, func(context.Context) error { return errBoom })
+		project, sizes := fails(199, func(context.Context) error { return errBoom })
 		h := r.projection(project)
 		h.Retry.Attempts = 2
 		run(t, h)
 		synctest.Wait()
-		if r.at() != 1000 || r.state(200) != "parked" {
-			t.Fatalf("the cursor stands at %d, the bad event is %s", r.at(), r.state(200))
+		if r.at() != 1000 || r.state(199) != "parked" {
+			t.Fatalf("the cursor stands at %d, the bad event is %s", r.at(), r.state(199))
 		}
-		want := []int{256, 128, 64, 32, 16, 8, 4, 2, 1, 1, 1, 2, 4, 8, 16, 32, 64, 128, 256, 256, 33}
+		want := []int{256, 128, 64, 32, 16, 8, 4, 2, 1, 1, 2, 4, 8, 16, 32, 64, 128, 256, 256, 34}
 		if got := sizes(); !reflect.DeepEqual(got, want) {
 			t.Errorf("batches of %v, want %v", got, want)
 		}

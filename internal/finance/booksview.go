@@ -55,16 +55,7 @@ type disputeView struct {
 // viewDispute ages a dispute until it ended, or until now, and estimates the deadline of an open one. Without days there
 // is no estimate.
 func viewDispute(d ipn.DisputeBook, now time.Time, days int) disputeView {
-	const day = 24 * time.Hour
-	until := now
-	if d.EndedAt != nil {
-		until = *d.EndedAt
-	}
-	d.AgeDays = int(max(0, until.Sub(d.OpenedAt)) / day)
-	if d.State == ipn.DisputeOpen && days > 0 {
-		deadline := d.OpenedAt.Add(time.Duration(days) * day)
-		d.EstimatedDeadline = &deadline
-	}
+	d.AgeDays, d.EstimatedDeadline = d.Age(now), d.Deadline(days)
 	d.Path = append([]ipn.DisputeStep{}, d.Path...)
 	return disputeView{DisputeBook: d, Amount: amountOrNull(d.Amount)}
 }

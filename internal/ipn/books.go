@@ -150,6 +150,24 @@ type DisputeBook struct {
 	Events            int                 `json:"events"`
 }
 
+// Age returns the whole days from the opening of a dispute until it ended, or until now.
+func (d *DisputeBook) Age(now time.Time) int {
+	if d.EndedAt != nil {
+		now = *d.EndedAt
+	}
+	return max(0, int(now.Sub(d.OpenedAt)/(24*time.Hour)))
+}
+
+// Deadline estimates when an open dispute must be answered: so many days after its opening. The sender tells no
+// deadline, so it is a reminder and no fact. Nil for a dispute that is over, and when days is not positive.
+func (d *DisputeBook) Deadline(days int) *time.Time {
+	if d.State != DisputeOpen || days <= 0 {
+		return nil
+	}
+	deadline := d.OpenedAt.AddDate(0, 0, days)
+	return &deadline
+}
+
 // Total is a sum of movements.
 type Total struct {
 	Day      string          `json:"day,omitempty" doc:"YYYY-MM-DD in UTC; YYYY-MM where grouped by month"`

@@ -1,8 +1,6 @@
 package ledger
 
 import (
-	"time"
-
 	"github.com/shopspring/decimal"
 
 	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
@@ -132,24 +130,4 @@ func (d *dispute) close() ipn.DisputeBook {
 		d.EndedAt = &ended
 	}
 	return d.DisputeBook
-}
-
-const day = 24 * time.Hour
-
-// Age returns the whole days from the opening of a dispute until it ended, or until now.
-func Age(d *ipn.DisputeBook, now time.Time) int {
-	if d.EndedAt != nil {
-		now = *d.EndedAt
-	}
-	return max(0, int(now.Sub(d.OpenedAt)/day))
-}
-
-// Deadline estimates when an open dispute must be answered: so many days after its opening. The sender tells no
-// deadline, so it is a reminder and no fact. Nil for a dispute that is over, and when days is not positive.
-func Deadline(d *ipn.DisputeBook, days int) *time.Time {
-	if d.State != ipn.DisputeOpen || days <= 0 {
-		return nil
-	}
-	deadline := d.OpenedAt.AddDate(0, 0, days)
-	return &deadline
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ipn-receiver/ipn-receiver/internal/handlers/ledger"
 	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
@@ -50,41 +49,5 @@ func TestADisputeStandsWhereItsNewsPutIt(t *testing.T) {
 				t.Errorf("\n got %s\nwant %s", got, tt.want)
 			}
 		})
-	}
-}
-
-func TestADisputesAgeEndsWithIt(t *testing.T) {
-	ended := day(11)
-	open, over := &ipn.DisputeBook{OpenedAt: day(1)}, &ipn.DisputeBook{OpenedAt: day(1), EndedAt: &ended}
-	for _, tt := range []struct {
-		name string
-		book *ipn.DisputeBook
-		now  time.Time
-		want int
-	}{
-		{"an open one ages", open, day(4), 3},
-		{"by whole days", open, day(4).Add(-time.Minute), 2},
-		{"and is never younger than new", open, day(1).Add(-48 * time.Hour), 0},
-		{"one that is over does not", over, day(30), 10},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			if got := ledger.Age(tt.book, tt.now); got != tt.want {
-				t.Errorf("got %d days, want %d", got, tt.want)
-			}
-		})
-	}
-}
-
-func TestOnlyAnOpenDisputeHasAnEstimatedDeadline(t *testing.T) {
-	book := &ipn.DisputeBook{State: ipn.DisputeOpen, OpenedAt: day(1)}
-	if got := ledger.Deadline(book, 10); got == nil || !got.Equal(day(11)) {
-		t.Errorf("got %v, want %s", got, day(11))
-	}
-	if got := ledger.Deadline(book, 0); got != nil {
-		t.Errorf("no days set: got %s", got)
-	}
-	book.State = ipn.DisputeWon
-	if got := ledger.Deadline(book, 10); got != nil {
-		t.Errorf("a dispute that was won: got %s", got)
 	}
 }
