@@ -125,7 +125,7 @@ func (s *Settings) checkNumbers(c *complaints) {
 
 // checkDispatching reads the targets file too, whose complaints name file, line and field.
 func (s *Settings) checkDispatching(c *complaints) {
-	c.unless(s.ClaimInterval > 0 && s.ClaimInterval <= time.Second, "claim-interval", "set it above 0s and up to 1s, such as 5ms")
+	c.unless(s.ClaimInterval > 0 && s.ClaimInterval <= time.Second, "claim-interval", "set it above 0s and up to 1s, such as 2ms")
 	c.unless(s.PollInterval >= 10*time.Millisecond && s.PollInterval <= time.Minute, "poll-interval", "set it between 10ms and 1m, such as 1s")
 	c.unless(s.RetryFirst > 0 && s.RetryFirst <= s.RetryLongest, "retry-first", "must be more than 0 and at most %s", name("retry-longest"))
 	c.unless(s.RetryLongest <= 24*time.Hour, "retry-longest", "set at most 24h")

@@ -119,7 +119,7 @@ type Dispatching struct {
 	EventSource string `default:"/ipn-receiver" help:"What events name as their source when they are forwarded or published: a URI reference. Never change it afterwards: with the id it tells events apart."`
 
 	BatchSize     int           `default:"256" help:"Events of the log a handler is handed at a time."`
-	ClaimInterval time.Duration `default:"5ms" help:"Shortest time between two looks at the log by a handler that is up to date; one that is behind does not wait."`
+	ClaimInterval time.Duration `default:"2ms" help:"Shortest time between two looks at the log by a handler that is up to date; one that is behind does not wait."`
 	PollInterval  time.Duration `default:"1s" help:"Longest time between two looks, for when a notification of the database is lost."`
 	RetryAttempts int           `default:"12" help:"Attempts an event gets from a handler before it is buried. A target may have its own."`
 	RetryFirst    time.Duration `default:"5s" help:"Wait after the first attempt that failed; each further one waits four times as long."`

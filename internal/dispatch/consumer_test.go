@@ -51,8 +51,8 @@ func TestAHandlerThatIsNotBehindReadsOncePerInterval(t *testing.T) {
 			w.wake()
 		}
 		synctest.Wait()
-		if n := look(r, func() int { return len(r.reads) }); n < 190 || n > 210 {
-			t.Errorf("the log was read %d times in a second, want 200", n)
+		if n := look(r, func() int { return len(r.reads) }); n < 475 || n > 525 {
+			t.Errorf("the log was read %d times in a second, want 500", n)
 		}
 	})
 	synctest.Test(t, func(t *testing.T) {

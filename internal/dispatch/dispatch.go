@@ -28,7 +28,7 @@ import (
 
 // Defaults of Config.
 const (
-	defaultInterval = 5 * time.Millisecond
+	defaultInterval = 2 * time.Millisecond
 	defaultPoll     = time.Second
 )
 
@@ -38,7 +38,7 @@ type Config struct {
 	// Listen calls wake whenever the log may have grown, until ctx ends or its connection is lost. nil: only the poll
 	// finds new events.
 	Listen func(ctx context.Context, wake func()) error
-	// Interval is the least time between two reads of the log by one handler that is not behind; 0: 5 ms. A handler
+	// Interval is the least time between two reads of the log by one handler that is not behind; 0: 2 ms. A handler
 	// that is behind reads at once.
 	Interval time.Duration
 	// Poll is how often a handler looks for events without being woken, and for its lead while another process has it;

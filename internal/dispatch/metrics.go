@@ -9,9 +9,9 @@ import (
 
 // metrics are the room's. Labels are the names of handlers, which are settings, and results.
 type metrics struct {
-	events                 *prometheus.CounterVec
-	seconds, delay         *prometheus.HistogramVec
-	leading, held, waiting *prometheus.GaugeVec
+	events               *prometheus.CounterVec
+	seconds, delay       *prometheus.HistogramVec
+	leading, held, stuck *prometheus.GaugeVec
 }
 
 // meter is what one handler writes to.
@@ -38,12 +38,12 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 			.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5, 30, 300, 3600),
 		leading: gauge("ipn_handler_leading", "1 while this process leads the handler."),
 		held:    gauge("ipn_handler_held", "1 while this process holds the handler's events back because the target is down or runs are stuck."),
-		waiting: gauge("ipn_handler_stuck", "Runs that ignored the end of their time, were left behind and go on."),
+		stuck:   gauge("ipn_handler_stuck", "Runs that ignored the end of their time, were left behind and go on."),
 	}
 	if registerer == nil {
 		return m, nil
 	}
-	for _, c := range []prometheus.Collector{m.events, m.seconds, m.delay, m.leading, m.held, m.waiting} {
+	for _, c := range []prometheus.Collector{m.events, m.seconds, m.delay, m.leading, m.held, m.stuck} {
 		if err := registerer.Register(c); err != nil {
 			return nil, fmt.Errorf("register the metrics of dispatch: %w", err)
 		}
@@ -59,7 +59,7 @@ func (m *metrics) of(handler string) meter {
 	}
 	return meter{
 		events: events, seconds: m.seconds.WithLabelValues(handler), delay: m.delay.WithLabelValues(handler),
-		leading: m.leading.WithLabelValues(handler), held: m.held.WithLabelValues(handler), stuck: m.waiting.WithLabelValues(handler),
+		leading: m.leading.WithLabelValues(handler), held: m.held.WithLabelValues(handler), stuck: m.stuck.WithLabelValues(handler),
 	}
 }
 

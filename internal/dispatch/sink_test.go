@@ -281,6 +281,33 @@ func TestTheBreakerHoldsTheLogAndLetsOneNewEventTry(t *testing.T) {
 	})
 }
 
+func TestWithoutNewEventsAParkedOneIsTheProbe(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRecord(5)
+		var down atomic.Bool
+		down.Store(true)
+		var tries atomic.Int64
+		run(t, r.sink(func(context.Context, *ipn.Stored) error {
+			if tries.Add(1); down.Load() {
+				return errBoom
+			}
+			time.Sleep(time.Second)
+			return nil
+		}))
+		time.Sleep(65 * time.Second)
+		if tries.Load() != 5+6 {
+			t.Errorf("%d attempts in 65 seconds, want one of each event and 6 probes", tries.Load())
+		}
+		down.Store(false)
+		r.grow(200)
+		time.Sleep(40 * time.Second) // to the next probe at most 10, then 200 events of a second each, 8 at once
+		if r.at() != 205 || r.why() != "" {
+			t.Errorf("when the target is back: the cursor at %d, held because of %q", r.at(), r.why())
+		}
+	})
+}
+
 func TestWhatSaysNothingAboutTheTargetDoesNotOpenTheBreaker(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

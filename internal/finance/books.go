@@ -95,7 +95,7 @@ func (o *Office) getSubscription(ctx context.Context, in *subscriptionQuery) (*s
 type disputesQuery struct {
 	BookQuery
 	State  string `query:"state" enum:"open,won,lost,closed"`
-	Cursor string `query:"cursor" maxLength:"2000" doc:"nextCursor of the page before"`
+	Cursor string `query:"cursor" maxLength:"5000" doc:"nextCursor of the page before"`
 	Limit  int    `query:"limit" default:"50" minimum:"1" maximum:"1000"`
 }
 

@@ -182,6 +182,19 @@ func TestDisputesAreListedPageByPage(t *testing.T) {
 	}
 }
 
+// A page must be followed past any number that the record can hold: one byte may take six in JSON.
+func TestThePageBehindTheLongestNumbersIsReached(t *testing.T) {
+	t.Parallel()
+	longest := strings.Repeat("<", 255)
+	o := newOffice(t, nowhere(t), ipn.Secret{}, withShelf(&shelf{disputes: []ipn.DisputeBook{
+		{ReferenceNumber: longest, ReversalReference: longest, OpenedAt: noon}, {ReferenceNumber: "R1", OpenedAt: noon.Add(-1)},
+	}}))
+	got, _ := o.follow("/api/v1/disputes", []string{"limit", "1"}, func(d map[string]any) string { return d["referenceNumber"].(string) })
+	if len(got) != 2 || got[1] != "R1" {
+		t.Errorf("got %d disputes", len(got))
+	}
+}
+
 func TestTotalsAreAskedByDaysOfUTC(t *testing.T) {
 	t.Parallel()
 	day := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)

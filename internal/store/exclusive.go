@@ -11,8 +11,8 @@ import (
 	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
 )
 
-// exclusiveSession is a session that holds a handler's lock while somebody works on its tables.
-var exclusiveSession = map[string]string{"statement_timeout": "0"}
+// exclusiveSession holds a handler's lock while somebody works on its tables, however long that takes.
+var exclusiveSession = session{settings: map[string]string{"statement_timeout": "0"}}
 
 // leaveTime is how long a leader may take to leave.
 const leaveTime = 15 * time.Second

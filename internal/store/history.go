@@ -150,23 +150,52 @@ type asker interface {
 	Query(ctx context.Context, query string, args ...any) (pgx.Rows, error)
 }
 
+// places tells where each column goes that a query for events may have.
+func (r *eventRow) places() map[string]any {
+	return map[string]any{
+		"id": &r.ID, "identity": &r.Identity, "digest": &r.Digest, "verification": &r.Verification, "receipts": &r.Receipts, "variants": &r.Variants,
+		"received_at": &r.ReceivedAt, "last_received_at": &r.LastReceivedAt, "sorted_at": &r.SortedAt, "problems": &r.Problems,
+		"transaction_type": &r.TransactionType, "reference_number": &r.ReferenceNumber, "original_reference": &r.OriginalReference,
+		"reversal_reference": &r.ReversalReference, "subscription_id": &r.SubscriptionID, "account_id": &r.AccountID, "contract_id": &r.ContractID,
+		"merchant_transaction_id": &r.MerchantTransactionID, "vendor_id": &r.VendorID, "amount": &r.Amount, "currency": &r.Currency,
+		"amount_usd": &r.AmountUSD, "tax_amount": &r.TaxAmount, "tax_usd": &r.TaxUSD, "payment_method": &r.PaymentMethod, "country": &r.Country,
+		"status": &r.Status, "test": &r.Test, "occurred_at": &r.OccurredAt, "until_at": &r.UntilAt, "new_contract_id": &r.NewContractID,
+		"deposits": &r.Deposits, "raw": &r.Raw, "headers": &r.Headers,
+	}
+}
+
 // readEvents returns the events of a query for some columns of eventRow.
 func readEvents(ctx context.Context, from asker, query string, args ...any) ([]ipn.Stored, error) {
+	var events []ipn.Stored
+	var row eventRow
+	err := readRows(ctx, from, row.places(), func() error {
+		event, err := row.stored()
+		events, row = append(events, event), eventRow{}
+		return err
+	}, query, args...)
+	return events, err
+}
+
+// readRows runs a query and calls each for every row, after its columns were put into their places. Handlers read the
+// log through here: the places are found once, not for each of a hundred thousand rows. An error of each is returned as
+// it is.
+func readRows(ctx context.Context, from asker, places map[string]any, each func() error, query string, args ...any) error {
 	rows, err := from.Query(ctx, query, args...)
 	if err != nil {
-		return nil, known(err)
+		return known(err)
 	}
-	found, err := pgx.CollectRows(rows, pgx.RowToStructByNameLax[eventRow])
-	if err != nil {
-		return nil, known(err)
+	targets := make([]any, len(rows.FieldDescriptions()))
+	for i, column := range rows.FieldDescriptions() {
+		targets[i] = places[column.Name]
 	}
-	events := make([]ipn.Stored, len(found))
-	for i := range found {
-		if events[i], err = found[i].stored(); err != nil {
-			return nil, fmt.Errorf("read event %d: %w", found[i].ID, err)
-		}
+	var unreadable error
+	if _, err := pgx.ForEachRow(rows, targets, func() error {
+		unreadable = each()
+		return unreadable
+	}); err != nil && unreadable == nil {
+		return known(err)
 	}
-	return events, nil
+	return unreadable
 }
 
 func (r *eventRow) stored() (ipn.Stored, error) {
@@ -188,8 +217,10 @@ func (r *eventRow) stored() (ipn.Stored, error) {
 	if r.UntilAt != nil {
 		s.Facts.UntilAt = r.UntilAt.UTC()
 	}
-	if err := json.Unmarshal(r.Problems, &s.Problems); err != nil {
-		return s, fmt.Errorf("read the problems: %w", err)
+	if string(r.Problems) != "[]" { // as most events have it
+		if err := json.Unmarshal(r.Problems, &s.Problems); err != nil {
+			return s, fmt.Errorf("read the problems of event %d: %w", r.ID, err)
+		}
 	}
 	for _, m := range []struct {
 		text string
@@ -197,7 +228,7 @@ func (r *eventRow) stored() (ipn.Stored, error) {
 	}{{r.Amount, &s.Facts.Amount}, {r.AmountUSD, &s.Facts.AmountUSD}, {r.TaxAmount, &s.Facts.TaxAmount}, {r.TaxUSD, &s.Facts.TaxUSD}} {
 		amount, err := ipn.ParseMoney(m.text)
 		if err != nil {
-			return s, fmt.Errorf("read an amount: %w", err)
+			return s, fmt.Errorf("read an amount of event %d: %w", r.ID, err)
 		}
 		*m.into = amount
 	}

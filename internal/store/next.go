@@ -2,10 +2,7 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
 )
@@ -61,22 +58,16 @@ func (l *Lead) readDue(ctx context.Context, limit int) ([]ipn.Due, error) {
 	if l.bodies {
 		query = "select " + factColumns + dueColumns + bodyColumns + fromEvents + isDue
 	}
-	rows, err := l.conn.Query(ctx, query, l.handler, limit)
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	found, err := pgx.CollectRows(rows, pgx.RowToStructByNameLax[dueRow])
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	due := make([]ipn.Due, len(found))
-	for i := range found {
-		due[i] = ipn.Due{Attempts: found[i].Attempts, FirstFailedAt: found[i].FirstFailedAt.UTC()}
-		if due[i].Stored, err = found[i].stored(); err != nil {
-			return nil, fmt.Errorf("read event %d: %w", found[i].ID, err)
-		}
-	}
-	return due, nil
+	var row dueRow
+	places := row.places()
+	places["attempts"], places["first_failed_at"] = &row.Attempts, &row.FirstFailedAt
+	var due []ipn.Due
+	err := readRows(ctx, l.conn, places, func() error {
+		event, err := row.stored()
+		due, row = append(due, ipn.Due{Stored: event, Attempts: row.Attempts, FirstFailedAt: row.FirstFailedAt.UTC()}), dueRow{}
+		return err
+	}, query, l.handler, limit)
+	return due, err
 }
 
 const dueColumns = ", k.attempts, k.first_failed_at"

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -27,7 +28,7 @@ type dispatched struct {
 	Backlog     int           `default:"100000" help:"Events that are worked off; 0 leaves it out."`
 	Connections int           `default:"64" help:"Closed loop in which acknowledgements with and without handlers are compared; 0 leaves it out."`
 	Rounds      int           `default:"3" help:"Rounds of each, in turn."`
-	Interval    time.Duration `default:"5ms" help:"Shortest time between two looks at the log, as --claim-interval of the program."`
+	Interval    time.Duration `default:"2ms" help:"Shortest time between two looks at the log, as --claim-interval of the program."`
 	Batch       int           `default:"256" help:"Events a handler is handed at a time, as --batch-size of the program."`
 	Profile     string        `type:"path" help:"File that gets a CPU profile of this process, for go tool pprof."`
 	Dir         string        `type:"path" help:"Where the private PostgreSQL lives; not set: a temporary directory, removed at the end."`
@@ -43,6 +44,7 @@ func (c *dispatched) Validate() error {
 
 // Run prints one line per figure.
 func (c *dispatched) Run() error {
+	debug.SetGCPercent(200) // as the program has it
 	ctx := context.Background()
 	as := &compare{Dir: c.Dir, Profile: c.Profile}
 	dir, remove, err := as.dataDir()
@@ -113,13 +115,20 @@ func (c *dispatched) drain(ctx context.Context, postgres *embeddedpg.Server) err
 			if err != nil {
 				return err
 			}
+			if err := settleDown(ctx, postgres); err != nil {
+				return err
+			}
 			arrived := &arrival{head: head, reached: make(chan struct{})}
 			ownBefore, databaseBefore := processorTime(postgres.PID())
 			began := time.Now()
-			if err := c.run(ctx, kept, arrived.settled, []string{name}, arrived.await); err != nil {
+			var took time.Duration
+			if err := c.run(ctx, kept, arrived.settled, []string{name}, func() error {
+				err := arrived.await()
+				took = time.Since(began)
+				return err
+			}); err != nil {
 				return err
 			}
-			took := time.Since(began)
 			ownAfter, databaseAfter := processorTime(postgres.PID())
 			kept.Close()
 			rates = append(rates, float64(c.Backlog)/took.Seconds())
@@ -206,6 +215,22 @@ func (c *dispatched) run(ctx context.Context, kept *store.Store, settled func(ip
 	stop()
 	working.Wait()
 	return err
+}
+
+// settleDown lets neither the garbage nor the dirty pages of the filling be paid for by what is measured.
+func settleDown(ctx context.Context, postgres *embeddedpg.Server) error {
+	runtime.GC()
+	conn, err := pgx.Connect(ctx, postgres.DSN(databaseName))
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	for _, order := range []string{"vacuum analyze", "checkpoint"} {
+		if _, err := conn.Exec(ctx, order); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // arrival is when a handler's cursor reaches the head of the log. Nobody asks the database for it: that would be measured

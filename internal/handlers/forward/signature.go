@@ -5,12 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ipn-receiver/ipn-receiver/internal/handlers/secret"
 )
 
 // The headers of Standard Webhooks.
@@ -24,14 +25,12 @@ const (
 	secretPrefix = "whsec_"
 	minKey       = 24 // bytes, both by Standard Webhooks
 	maxKey       = 64
-	hidden       = "[hidden]"
 )
 
 var errSecret = errors.New("a secret is whsec_ and the base64 of 24 to 64 random bytes, such as `openssl rand -base64 32` prints")
 
-// Secret is a key that signs for one target. It does not show itself: every verb of fmt and every encoder gets
-// "[hidden]". The key sits in a closure, because fmt and loggers walk unexported fields. The zero Secret holds no key.
-type Secret struct{ key func() []byte }
+// Secret is a key that signs for one target: the bytes that Standard Webhooks writes as base64.
+type Secret struct{ secret.Text }
 
 // ParseSecret reads a secret as Standard Webhooks writes it, "whsec_" and base64 with padding. Its error does not show
 // the text.
@@ -44,24 +43,12 @@ func ParseSecret(text string) (Secret, error) {
 	if err != nil || strings.ContainsAny(encoded, "\r\n") || len(key) < minKey || len(key) > maxKey {
 		return Secret{}, errSecret
 	}
-	return Secret{key: func() []byte { return key }}, nil
+	return Secret{secret.New(string(key))}, nil
 }
-
-// IsZero tells whether the secret holds no key.
-func (s Secret) IsZero() bool { return s.key == nil }
-
-// String returns "[hidden]".
-func (s Secret) String() string { return hidden }
-
-// Format writes "[hidden]" whatever the verb.
-func (s Secret) Format(w fmt.State, _ rune) { _, _ = io.WriteString(w, hidden) }
-
-// MarshalText returns "[hidden]".
-func (s Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }
 
 // sign returns "v1," and the base64 of the HMAC-SHA256 over id, timestamp and body, joined by dots.
 func (s Secret) sign(id, timestamp string, body []byte) string {
-	mac := hmac.New(sha256.New, s.key())
+	mac := hmac.New(sha256.New, []byte(s.Reveal()))
 	_, _ = io.WriteString(mac, id+"."+timestamp+".") // a hash.Hash never fails
 	_, _ = mac.Write(body)
 	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
@@ -75,8 +62,8 @@ func setSignature(h http.Header, secrets []Secret, id string, at time.Time, body
 	h.Set(headerID, id)
 	h.Set(headerTimestamp, timestamp)
 	signatures := make([]string, len(secrets))
-	for i, secret := range secrets {
-		signatures[i] = secret.sign(id, timestamp, body)
+	for i, key := range secrets {
+		signatures[i] = key.sign(id, timestamp, body)
 	}
 	if len(signatures) > 0 {
 		h.Set(headerSignature, strings.Join(signatures, " "))

@@ -30,7 +30,7 @@ type dispute struct {
 	openings int    // events that took the money
 	priced   bool   // the amount is an opening's
 	followed bool   // news came
-	strange  bool   // a status of which nothing is known
+	strange  bool   // nothing is known of its last status
 }
 
 // foldDisputes returns the disputes of one reference number, in the order of their first events. A dispute is known
@@ -98,9 +98,9 @@ func (d *dispute) turn(e *entry) {
 	case e.Facts.Status == "":
 		return
 	default:
-		d.strange = true
 		state = ipn.DisputeOpen
 	}
+	d.strange = !known && e.part != resolves
 	if e.Facts.Status != "" {
 		d.Status = e.Facts.Status
 	}

@@ -64,6 +64,8 @@ func TestATransactionStandsWhereItsEventsPutIt(t *testing.T) {
 		{"disputed while partially refunded", charge + "; " + refund + "; " + dispute, "disputed 100-30-100=0 tax 0 over_reversed"},
 		{"disputed, by its news alone", charge + "; 06 " + news + "WORKING", "disputed 100-0-0=100 tax 10 dispute_not_opened"},
 		{"disputed with a status of tomorrow", charge + "; " + dispute + "; 06 " + news + "MEDIATED", "disputed 100-0-100=0 tax 0 dispute_status_unknown"},
+		{"won after a status of tomorrow", charge + "; " + dispute + "; 06 " + news + "MEDIATED; 07 " + news + "COMPLETED_WON", "won 100-0-0=100 tax 10"},
+		{"resolved after a status of tomorrow", charge + "; " + dispute + "; 06 " + news + "MEDIATED; 07 RDR rev=D1 amount=-100", "lost 100-0-100=0 tax 0"},
 		{"lost", charge + "; " + dispute + "; 06 " + news + "COMPLETED_LOST", "lost 100-0-100=0 tax 0"},
 		{"lost by rapid resolution", charge + "; 05 RDR rev=D1 amount=-100", "lost 100-0-100=0 tax 0"},
 		{"lost because nobody answered", charge + "; " + dispute + "; 06 " + news + "CLOSED", "lost 100-0-100=0 tax 0 dispute_closed"},

@@ -12,6 +12,8 @@ import (
 	"github.com/twmb/franz-go/pkg/sasl"
 	"github.com/twmb/franz-go/pkg/sasl/plain"
 	"github.com/twmb/franz-go/pkg/sasl/scram"
+
+	"github.com/ipn-receiver/ipn-receiver/internal/handlers/secret"
 )
 
 // KafkaOptions say which topic takes the events.
@@ -29,7 +31,7 @@ type KafkaOptions struct {
 type SASL struct {
 	Mechanism string // "PLAIN", "SCRAM-SHA-256" or "SCRAM-SHA-512"
 	Username  string
-	Password  Password
+	Password  secret.Text
 }
 
 // The placeholders of a topic, and what the longest value of each comes to.
@@ -79,11 +81,11 @@ func (s SASL) mechanism() (sasl.Mechanism, error) {
 	}
 	switch s.Mechanism {
 	case "PLAIN":
-		return plain.Auth{User: s.Username, Pass: s.Password.text()}.AsMechanism(), nil
+		return plain.Auth{User: s.Username, Pass: s.Password.Reveal()}.AsMechanism(), nil
 	case "SCRAM-SHA-256":
-		return scram.Auth{User: s.Username, Pass: s.Password.text()}.AsSha256Mechanism(), nil
+		return scram.Auth{User: s.Username, Pass: s.Password.Reveal()}.AsSha256Mechanism(), nil
 	case "SCRAM-SHA-512":
-		return scram.Auth{User: s.Username, Pass: s.Password.text()}.AsSha512Mechanism(), nil
+		return scram.Auth{User: s.Username, Pass: s.Password.Reveal()}.AsSha512Mechanism(), nil
 	}
 	return nil, fmt.Errorf("mechanism %q: use PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512", s.Mechanism)
 }

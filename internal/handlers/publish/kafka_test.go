@@ -18,6 +18,7 @@ import (
 
 	"github.com/ipn-receiver/ipn-receiver/internal/handlers/cloudevent"
 	"github.com/ipn-receiver/ipn-receiver/internal/handlers/publish"
+	"github.com/ipn-receiver/ipn-receiver/internal/handlers/secret"
 )
 
 // kafka runs brokers of the test's own, with the topic.
@@ -292,7 +293,7 @@ func TestKafkaAccess(t *testing.T) {
 				c := kafka(t, kfake.EnableSASL(), kfake.Superuser(mechanism, "maria", "4711-secret"), kfake.TLS(inside))
 				sink := topic(t, c, func(o *publish.KafkaOptions) {
 					o.TLS = outside
-					o.SASL = publish.SASL{Mechanism: mechanism, Username: "maria", Password: publish.NewPassword(password)}
+					o.SASL = publish.SASL{Mechanism: mechanism, Username: "maria", Password: secret.New(password)}
 					if words != nil {
 						hurried(o)
 					}
@@ -311,7 +312,7 @@ func TestKafkaAccess(t *testing.T) {
 func TestKafkaOptionsAreCheckedAtTheStart(t *testing.T) {
 	t.Parallel()
 	good := publish.KafkaOptions{Brokers: []string{"127.0.0.1:9092"}, Topic: "ipn-events"}
-	secret := publish.NewPassword("4711-secret")
+	password := secret.New("4711-secret")
 	for name, row := range map[string]struct {
 		change func(*publish.KafkaOptions)
 		words  []string
@@ -324,10 +325,10 @@ func TestKafkaOptionsAreCheckedAtTheStart(t *testing.T) {
 		"a folder":                  {func(o *publish.KafkaOptions) { o.Topic = ".." }, []string{"topic"}},
 		"a topic that is too long":  {func(o *publish.KafkaOptions) { o.Topic = strings.Repeat("x", 240) + "{type}" }, []string{"topic", "249"}},
 		"a mechanism nobody knows": {func(o *publish.KafkaOptions) {
-			o.SASL = publish.SASL{Mechanism: "GSSAPI", Username: "maria", Password: secret}
+			o.SASL = publish.SASL{Mechanism: "GSSAPI", Username: "maria", Password: password}
 		}, []string{"sasl", "SCRAM-SHA-256"}},
 		"a user without a password": {func(o *publish.KafkaOptions) { o.SASL = publish.SASL{Mechanism: "PLAIN", Username: "maria"} }, []string{"sasl", "together"}},
-		"a password without a user": {func(o *publish.KafkaOptions) { o.SASL = publish.SASL{Password: secret} }, []string{"sasl", "together"}},
+		"a password without a user": {func(o *publish.KafkaOptions) { o.SASL = publish.SASL{Password: password} }, []string{"sasl", "together"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/ipn-receiver/ipn-receiver/internal/handlers/secret"
 )
 
 const (
@@ -25,8 +27,8 @@ type NATSOptions struct {
 	Subject         string   // stands before the type: "ipn.events" makes "ipn.events.CHARGE"
 	CredentialsFile string   // as `nsc` writes it; read again at each connection
 	Username        string
-	Password        Password
-	Token           Password
+	Password        secret.Text
+	Token           secret.Text
 	TLS             *tls.Config   // nil: TLS only where a server asks for it
 	Timeout         time.Duration // of one event, until the stream has it; 0 is 5 s
 }
@@ -114,9 +116,9 @@ func (o *NATSOptions) dialling() []nats.Option {
 	case o.CredentialsFile != "":
 		list = append(list, nats.UserCredentials(o.CredentialsFile))
 	case o.Username != "":
-		list = append(list, nats.UserInfo(o.Username, o.Password.text()))
+		list = append(list, nats.UserInfo(o.Username, o.Password.Reveal()))
 	case !o.Token.IsZero():
-		list = append(list, nats.Token(o.Token.text()))
+		list = append(list, nats.Token(o.Token.Reveal()))
 	}
 	return list
 }

@@ -13,11 +13,14 @@ import (
 // commonNames are what a target of either kind may say.
 var commonNames = []string{"name", "filter", "fields", "start", "concurrency", "timeout", "retry"}
 
+// longestName leaves room for the kind in front of it, which makes the name of the handler.
+const longestName = 40
+
 // names are the names that targets of one kind have taken, with the line of each.
 type names map[string]int
 
 var (
-	nameForm     = regexp.MustCompile(`^[a-z0-9-]{1,40}$`)
+	nameForm     = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 	currencyForm = regexp.MustCompile(`^[A-Z]{3}$`)
 )
 
@@ -39,8 +42,8 @@ func readName(n node, taken names) string {
 	switch line, twice := taken[name]; {
 	case name == "":
 		n.fail("every target needs a name: its cursor, metrics and logs stand under it")
-	case !nameForm.MatchString(name):
-		n.fail("write 1 to 40 small letters, digits and '-'")
+	case !nameForm.MatchString(name) || len(name) > longestName:
+		n.fail("write 1 to %d small letters and digits, with single '-' between them", longestName)
 	case twice:
 		n.fail("the name %q is taken by the target in line %d: its cursor stands under it, so each needs its own", name, line)
 	default:

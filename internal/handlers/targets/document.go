@@ -219,14 +219,16 @@ func (n node) texts(check func(string) string) []string {
 	return all
 }
 
-// word returns one of the words allowed, the first of them when nothing is written.
+// word returns one of the words allowed, the first of them when nothing is written. Letter case does not matter.
 func (n node) word(allowed ...string) string {
 	text := n.text()
-	if text == "" || slices.Contains(allowed, text) {
-		if text == "" {
-			text = allowed[0]
+	if text == "" {
+		return allowed[0]
+	}
+	for _, word := range allowed {
+		if strings.EqualFold(text, word) {
+			return word
 		}
-		return text
 	}
 	n.fail("%q is none of: %s", text, strings.Join(allowed, ", "))
 	return allowed[0]

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/ipn-receiver/ipn-receiver/internal/handlers/forward"
+	"github.com/ipn-receiver/ipn-receiver/internal/handlers/secret"
 )
 
 const (
@@ -21,29 +22,6 @@ const (
 	maxSecretFile  = 64 << 10 // bytes; a bundle of certificates among them
 	maxSecrets     = 10       // of one target: two are a rotation
 )
-
-// Secret is a password or token for a broker. It does not show itself: every verb of fmt and every encoder gets
-// "[hidden]". The zero Secret is none.
-type Secret struct{ reveal func() string }
-
-const hidden = "[hidden]"
-
-// Reveal returns the secret itself, "" of the zero Secret.
-func (s Secret) Reveal() string {
-	if s.reveal == nil {
-		return ""
-	}
-	return s.reveal()
-}
-
-// String returns "[hidden]".
-func (s Secret) String() string { return hidden }
-
-// Format writes "[hidden]" whatever the verb.
-func (s Secret) Format(w fmt.State, _ rune) { _, _ = io.WriteString(w, hidden) }
-
-// MarshalText returns "[hidden]".
-func (s Secret) MarshalText() ([]byte, error) { return []byte(hidden), nil }
 
 // readBounded reads a regular file of at most most bytes. Its errors name neither the path, which the caller knows, nor
 // what the file holds.
@@ -110,18 +88,17 @@ func (n node) readable() string {
 }
 
 // secret returns the text of a file, less one newline at its end.
-func (n node) secret() Secret {
+func (n node) secret() secret.Text {
 	text := n.file()
 	if text == nil {
-		return Secret{}
+		return secret.Text{}
 	}
 	text = bytes.TrimSuffix(bytes.TrimSuffix(text, []byte("\n")), []byte("\r"))
 	if len(text) == 0 {
 		n.fail("the file %s is empty", n.resolve())
-		return Secret{}
+		return secret.Text{}
 	}
-	value := string(text)
-	return Secret{reveal: func() string { return value }}
+	return secret.New(string(text))
 }
 
 // signingSecrets returns the keys of a file with one on each line. Empty lines and those that begin with # do not
@@ -136,12 +113,12 @@ func (n node) signingSecrets() []forward.Secret {
 		if line == "" || line[0] == '#' {
 			continue
 		}
-		secret, err := forward.ParseSecret(line)
+		key, err := forward.ParseSecret(line)
 		if err != nil {
 			n.fail("the file %s, line %d: %v", n.resolve(), number, err)
 			continue
 		}
-		secrets = append(secrets, secret)
+		secrets = append(secrets, key)
 	}
 	switch {
 	case text != nil && len(secrets) == 0:
@@ -170,7 +147,7 @@ func (n node) tls() *tls.Config {
 	if !n.has() {
 		return nil
 	}
-	if scalar := n.tree.GetToken().Value; scalar == "true" || scalar == "false" {
+	if scalar := strings.ToLower(n.tree.GetToken().Value); scalar == "true" || scalar == "false" {
 		if !n.flag() {
 			return nil
 		}

@@ -8,15 +8,16 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ipn-receiver/ipn-receiver/internal/handlers/secret"
 )
 
 // NATS says how to reach a NATS cluster with JetStream.
 type NATS struct {
 	Servers         []string    // nats:// or tls:// URLs without a user
-	Subject         string      // may hold {type} and {family}
-	Stream          string      // the stream that must hold the subject; "": any
+	Subject         string      // stands before the type: "ipn.events" makes "ipn.events.CHARGE"
 	CredentialsFile string      // path of a .creds file; "": none
-	Token           Secret      // the zero Secret: none
+	Token           secret.Text // the zero Text: none
 	TLS             *tls.Config // nil: none but what a server asks for
 }
 
@@ -32,7 +33,7 @@ type Kafka struct {
 type SASL struct {
 	Mechanism string // plain, scram-sha-256 or scram-sha-512
 	Username  string
-	Password  Secret
+	Password  secret.Text
 }
 
 var (
@@ -40,7 +41,6 @@ var (
 
 	subjectForm = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$`)
 	topicForm   = regexp.MustCompile(`^[A-Za-z0-9._-]{1,249}$`)
-	streamForm  = regexp.MustCompile(`^[A-Za-z0-9_-]{1,255}$`)
 )
 
 func readPublish(n node, taken names) PublishTarget {
@@ -58,11 +58,10 @@ func readPublish(n node, taken names) PublishTarget {
 }
 
 func readNATS(n node) *NATS {
-	in := n.object("servers", "subject", "stream", "credentialsFile", "tokenFile", "tls")
+	in := n.object("servers", "subject", "credentialsFile", "tokenFile", "tls")
 	t := &NATS{
 		Servers:         in["servers"].texts(checkServer),
 		Subject:         in["subject"].text(),
-		Stream:          in["stream"].text(),
 		CredentialsFile: in["credentialsFile"].readable(),
 		Token:           in["tokenFile"].secret(),
 		TLS:             in["tls"].tls(),
@@ -70,11 +69,8 @@ func readNATS(n node) *NATS {
 	if len(t.Servers) == 0 {
 		in["servers"].fail("name at least one server, such as nats://127.0.0.1:4222")
 	}
-	if !subjectForm.MatchString(plainPattern(t.Subject)) {
-		in["subject"].fail("write a subject of letters, digits, '-' and '_' between dots, such as ipn.events; {type} and {family} may stand in it")
-	}
-	if t.Stream != "" && !streamForm.MatchString(t.Stream) {
-		in["stream"].fail("write the name of a stream: letters, digits, '-' and '_'")
+	if !subjectForm.MatchString(t.Subject) {
+		in["subject"].fail("write a subject of letters, digits, '-' and '_' between dots, such as ipn.events; the type is put behind it")
 	}
 	if in["credentialsFile"].has() && in["tokenFile"].has() {
 		in["tokenFile"].fail("the target has a credentialsFile as well: take one of them out")

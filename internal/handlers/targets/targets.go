@@ -25,7 +25,7 @@ type Targets struct {
 
 // Common is what every target says. What the file leaves out has its default, but for Retry.
 type Common struct {
-	Name        string            // unique among targets of one kind: small letters, digits and '-', at most 40
+	Name        string            // unique among targets of one kind: small letters and digits, parted by '-', at most 40
 	Filter      cloudevent.Filter // which events it gets
 	Fields      []string          // fields of the payload it asks for beyond the money facts
 	FromNow     bool              // a new handler begins with the events that come from now on, not at the beginning

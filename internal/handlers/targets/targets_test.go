@@ -20,6 +20,7 @@ import (
 
 	"github.com/ipn-receiver/ipn-receiver/internal/handlers/cloudevent"
 	"github.com/ipn-receiver/ipn-receiver/internal/handlers/forward"
+	"github.com/ipn-receiver/ipn-receiver/internal/handlers/publish"
 	"github.com/ipn-receiver/ipn-receiver/internal/handlers/targets"
 	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
 )
@@ -91,6 +92,12 @@ func TestTheExampleIsRead(t *testing.T) {
 			t.Errorf("%s: %v", target.Name, err)
 		}
 	}
+	nats, err := publish.NewNATS(publish.NATSOptions{Servers: bus.NATS.Servers, Subject: bus.NATS.Subject}, cloudevent.Options{})
+	must(t, err)
+	nats.Close()
+	kafka, err := publish.NewKafka(publish.KafkaOptions{Brokers: lake.Kafka.Brokers, Topic: lake.Kafka.Topic}, cloudevent.Options{})
+	must(t, err)
+	kafka.Close()
 	usual := targets.Retry{Attempts: 12, First: 5 * time.Second, Longest: 6 * time.Hour, Age: 72 * time.Hour}
 	if billing.Retry != usual || licences.Retry != (targets.Retry{}) {
 		t.Errorf("got %+v and %+v", billing.Retry, licences.Retry)
@@ -102,7 +109,7 @@ func TestTheExampleIsRead(t *testing.T) {
 
 // uncommented takes the comment off every line of the example that shows a setting.
 func uncommented(text string) string {
-	for _, name := range []string{"caFile:", "stream:", "credentialsFile:", "tls:", "sasl:"} {
+	for _, name := range []string{"caFile:", "credentialsFile:", "tls:", "sasl:"} {
 		text = strings.ReplaceAll(text, "# "+name, name)
 	}
 	return text
@@ -118,7 +125,7 @@ func TestTheSettingsThatTheExampleHidesAreReadToo(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(filepath.Dir(path), "lake.password"), []byte(password), 0o600))
 	all, err := targets.Read(path)
 	must(t, err)
-	if kafka := all.Publish[1].Kafka; kafka.TLS == nil || kafka.SASL == nil || all.Publish[0].NATS.Stream != "IPN" || all.Forward[1].Sink.Roots == nil {
+	if kafka := all.Publish[1].Kafka; kafka.TLS == nil || kafka.SASL == nil || all.Publish[0].NATS.TLS == nil || all.Forward[1].Sink.Roots == nil {
 		t.Errorf("got %+v", all)
 	}
 }
@@ -146,7 +153,7 @@ forward:
     retry: {attempts: 2, first: 1s, longest: 1m, age: 1h}
 publish:
   - name: a-1
-    nats: {servers: ["nats://127.0.0.1:4222", "tls://[::1]:4222"], subject: "a.{family}.{type}", stream: IPN, credentialsFile: bus.creds, tls: true}
+    nats: {servers: ["nats://127.0.0.1:4222", "tls://[::1]:4222"], subject: a.b-c, credentialsFile: bus.creds, tls: true}
   - name: b
     kafka:
       brokers: ["127.0.0.1:9092", kafka:1]
@@ -184,7 +191,7 @@ func TestEverySettingArrives(t *testing.T) {
 		t.Errorf("got %+v\nwant %+v", got, want)
 	}
 	nats, kafka := all.Publish[0].NATS, all.Publish[1].Kafka
-	if nats.TLS == nil || nats.Subject != "a.{family}.{type}" || nats.Stream != "IPN" || !filepath.IsAbs(nats.CredentialsFile) || len(nats.Servers) != 2 {
+	if nats.TLS == nil || nats.Subject != "a.b-c" || !filepath.IsAbs(nats.CredentialsFile) || len(nats.Servers) != 2 {
 		t.Errorf("got %+v", nats)
 	}
 	if kafka.TLS == nil || len(kafka.TLS.Certificates) != 1 || kafka.TLS.RootCAs == nil || kafka.SASL.Mechanism != "plain" || kafka.SASL.Username != "me" ||
@@ -226,6 +233,16 @@ func TestPartOfAScheduleMayBeWritten(t *testing.T) {
 	must(t, err)
 	if got, want := all.Forward[0].Retry, (targets.Retry{First: time.Hour}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+func TestWordsAreReadInAnyLetterCase(t *testing.T) {
+	t.Parallel()
+	all, err := targets.Read(folder(t, "publish: [{name: a, start: Beginning, kafka: {brokers: ['h:1'], topic: t, tls: True, "+
+		"sasl: {mechanism: SCRAM-SHA-512, username: me, passwordFile: good.password}}}]"))
+	must(t, err)
+	if got := all.Publish[0]; got.FromNow || got.Kafka.TLS == nil || got.Kafka.SASL.Mechanism != "scram-sha-512" {
+		t.Errorf("got %+v", got)
 	}
 }
 
@@ -294,7 +311,7 @@ publish: 7
 web: {}
 `)
 	_, err := targets.Read(path)
-	want := strings.ReplaceAll(`$:2:5: forward[0].name: write 1 to 40 small letters, digits and '-'
+	want := strings.ReplaceAll(`$:2:5: forward[0].name: write 1 to 40 small letters and digits, with single '-' between them
 $:2:5: forward[0].secretsFile: name the file of the target's secrets, or write `+"`unsigned: true`"+` when the target shall trust whoever calls
 $:3:5: forward[0].url: write https://host/path: other schemes are not spoken
 $:4:5: forward[0]: there is no "secretFile" here: did you mean secretsFile?
@@ -335,6 +352,8 @@ func TestEachFaultIsFound(t *testing.T) {
 		{"a target that is nothing", "forward: [null]", "forward[0].name: every target needs a name"},
 		{"a name of two", good + "}, {name: a, url: https://x.example, unsigned: true}]", `the name "a" is taken by the target in line 1`},
 		{"a name that is a list", "forward: [{name: [a], url: https://x.example, unsigned: true}]", "write one value here"},
+		{"a name that begins with a dash", strings.Replace(good, "name: a", "name: -a", 1) + "}]", "write 1 to 40"},
+		{"a name with an empty part", strings.Replace(good, "name: a", "name: a--b", 1) + "}]", "write 1 to 40"},
 		{"a long name", strings.Replace(good, "name: a", "name: "+strings.Repeat("a", 41), 1) + "}]", "write 1 to 40"},
 		{"no URL", "forward: [{name: a, unsigned: true}]", "forward[0].url: write https://"},
 		{"a URL with a password", strings.Replace(good, "https://", "https://me:"+password+"@", 1) + "}]", "holds a user"},
@@ -377,8 +396,7 @@ func TestEachFaultIsFound(t *testing.T) {
 		{"a server with a user", "publish: [{name: a, nats: {servers: ['nats://me:" + password + "@h:1'], subject: s}}]", "use credentialsFile"},
 		{"an empty server", "publish: [{name: a, nats: {servers: [nats://h, ''], subject: s}}]", "servers[1]: write nats://"},
 		{"a subject with a wildcard", strings.Replace(nats(""), "subject: s", "subject: s.>", 1), "write a subject"},
-		{"a subject with another brace", strings.Replace(nats(""), "subject: s", "subject: 's.{name}'", 1), "write a subject"},
-		{"a stream that is none", nats(", stream: a.b"), "write the name of a stream"},
+		{"a subject with a brace", strings.Replace(nats(""), "subject: s", "subject: 's.{type}'", 1), "write a subject"},
 		{"credentials that are not there", nats(", credentialsFile: lost"), "is not there"},
 		{"credentials and a token", nats(", credentialsFile: bus.creds, tokenFile: good.password"), "take one of them out"},
 		{"an empty token", nats(", tokenFile: empty.password"), "is empty"},
