@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/ipn-receiver/ipn-receiver/internal/dispatch"
@@ -114,21 +113,9 @@ func (s *Settings) envelope(t targets.Common) cloudevent.Options {
 // publisher connects nowhere yet: a broker that is away must not stop intake.
 func (s *Settings) publisher(t targets.PublishTarget) (closingSink, error) {
 	if t.NATS != nil {
-		return publish.NewNATS(publish.NATSOptions{
-			Servers: t.NATS.Servers, Subject: t.NATS.Subject, CredentialsFile: t.NATS.CredentialsFile,
-			Token: publish.NewPassword(t.NATS.Token.Reveal()), TLS: t.NATS.TLS, Timeout: t.Timeout,
-		}, s.envelope(t.Common))
+		return publish.NewNATS(*t.NATS, s.envelope(t.Common))
 	}
-	return publish.NewKafka(publish.KafkaOptions{
-		Brokers: t.Kafka.Brokers, Topic: t.Kafka.Topic, TLS: t.Kafka.TLS, SASL: saslOf(t.Kafka.SASL), Timeout: t.Timeout,
-	}, s.envelope(t.Common))
-}
-
-func saslOf(s *targets.SASL) publish.SASL {
-	if s == nil {
-		return publish.SASL{}
-	}
-	return publish.SASL{Mechanism: strings.ToUpper(s.Mechanism), Username: s.Username, Password: publish.NewPassword(s.Password.Reveal())}
+	return publish.NewKafka(*t.Kafka, s.envelope(t.Common))
 }
 
 // handlerNames are those of the handlers that this process serves.

@@ -58,11 +58,22 @@ func (r *reader) readFacts() {
 	f.Country = r.text(idCountry, idInvoiceCountry)
 	f.Status = r.text(idResultCode)
 	if r.Type.Family == FamilyDispute {
-		f.Status = strings.ToUpper(r.text(idCBStatus)) // both letter cases occur
+		f.Status = upperASCII(r.text(idCBStatus)) // both letter cases occur
 	}
 	f.Test, _ = readFlag(r.value(idTestMode))
 	r.readTime()
 	r.readMoney()
+}
+
+// upperASCII leaves all other letters alone: the capital of some is longer, and a text that was cut to fit a column would
+// not fit any more.
+func upperASCII(text string) string {
+	return strings.Map(func(r rune) rune {
+		if 'a' <= r && r <= 'z' {
+			return r - 'a' + 'A'
+		}
+		return r
+	}, text)
 }
 
 // readTime reads transactionDate, or responseDate, the only date of some account types. The form of the latter is not

@@ -92,6 +92,7 @@ func TestFactsAreReadFromTheirFieldsAndTheFieldsOlderNames(t *testing.T) {
 		{"a payout without numbers tells one", deposits, "transactionType=PAYOUT&amount=7.00&currency=USD", "7.00 USD "},
 		{"a charge has no deposits", deposits, "transactionType=CHARGE&invoiceChargeAmount=7.00&invoiceChargeCurrency=USD", ""},
 		{"a dispute's status is in upper case", status, "transactionType=CHARGEBACK&cbStatus=Completed_Lost&resultCode=SUCCESS", "COMPLETED_LOST"},
+		{"a status whose capitals are longer still fits a column", status, "transactionType=CHARGEBACK&cbStatus=" + strings.Repeat("%C9%90", 127), strings.Repeat("ɐ", 127)},
 		{"any other status is the result", status, "transactionType=CONTRACT_CHANGE&resultCode=SUCCESS", "SUCCESS"},
 		{"a reason is no status", status, "transactionType=DECLINE&declineReason=Do+not+honor", ""},
 		{"paymentType stands in", method, "paymentType=SEPA", "SEPA"},

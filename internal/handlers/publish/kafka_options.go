@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/twmb/franz-go/pkg/sasl/scram"
 
 	"github.com/ipn-receiver/ipn-receiver/internal/handlers/secret"
+	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
 )
 
 // KafkaOptions say which topic takes the events.
@@ -34,7 +36,7 @@ type SASL struct {
 	Password  secret.Text
 }
 
-// The placeholders of a topic, and what the longest value of each comes to.
+// The placeholders of a topic.
 const (
 	typePlace   = "{type}"
 	familyPlace = "{family}"
@@ -47,12 +49,12 @@ func (o *KafkaOptions) check() error {
 		return errors.New("brokers: name at least one, such as 127.0.0.1:9092")
 	}
 	for i, broker := range o.Brokers {
-		if host, port, err := net.SplitHostPort(broker); err != nil || host == "" || port == "" {
-			return fmt.Errorf("brokers[%d]: use host:port", i)
+		if err := CheckBroker(broker); err != nil {
+			return fmt.Errorf("brokers[%d]: %w", i, err)
 		}
 	}
-	if !isTopic(o.Topic) {
-		return fmt.Errorf("topic %q: use letters, digits, '.', '-', '_', {type} and {family}, at most %d characters", o.Topic, longestTopic)
+	if err := CheckTopic(o.Topic); err != nil {
+		return fmt.Errorf("topic: %w", err)
 	}
 	if _, err := o.SASL.mechanism(); err != nil {
 		return fmt.Errorf("sasl: %w", err)
@@ -60,10 +62,37 @@ func (o *KafkaOptions) check() error {
 	return nil
 }
 
-// isTopic tells whether a pattern makes a topic that Kafka accepts, whatever the event.
-func isTopic(pattern string) bool {
-	topic := topicOf(pattern, "APPLICATION_DOCUMENT_REQUEST", "subscription") // as long as they come
-	return topic != "" && topic != "." && topic != ".." && len(topic) <= longestTopic && strings.Trim(topic, letters+digits+"._-") == ""
+// CheckBroker tells what is wrong with a broker's address.
+func CheckBroker(broker string) error {
+	host, port, err := net.SplitHostPort(broker)
+	number, notNumber := strconv.ParseUint(port, 10, 16)
+	if err != nil || notNumber != nil || number == 0 || host == "" || strings.ContainsAny(host, "@/ ") {
+		return errors.New("write host:port, such as 127.0.0.1:9092")
+	}
+	return nil
+}
+
+// CheckTopic tells what is wrong with a pattern that makes topics which Kafka would refuse, whatever the event.
+func CheckTopic(pattern string) error {
+	label, family := longestNames()
+	topic := topicOf(pattern, label, family)
+	if topic == "" || topic == "." || topic == ".." || len(topic) > longestTopic || strings.Trim(topic, letters+digits+"._-") != "" {
+		return fmt.Errorf("write a topic of letters, digits, '.', '-' and '_', such as ipn-events, of at most %d characters; {type} and {family} may stand in it", longestTopic)
+	}
+	return nil
+}
+
+// longestNames returns the longest of what may stand for {type} and for {family}.
+func longestNames() (label, family string) {
+	for _, kind := range ipn.Types() {
+		if len(kind.Label()) > len(label) {
+			label = kind.Label()
+		}
+		if len(kind.Family) > len(family) {
+			family = string(kind.Family)
+		}
+	}
+	return label, family
 }
 
 // topicOf fills a pattern. Labels and families are words of closed lists, so a sender cannot invent a topic.

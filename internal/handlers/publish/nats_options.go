@@ -38,36 +38,37 @@ func (o *NATSOptions) check() error {
 		return errors.New("servers: name at least one, such as nats://127.0.0.1:4222")
 	}
 	for i, server := range o.Servers {
-		if err := checkServer(server); err != nil {
+		if err := CheckServer(server); err != nil {
 			return fmt.Errorf("servers[%d]: %w", i, err)
 		}
 	}
-	if !isSubject(o.Subject) {
-		return fmt.Errorf("subject %q: use words of letters, digits, '-' and '_' with dots between, such as ipn.events", o.Subject)
+	if err := CheckSubject(o.Subject); err != nil {
+		return fmt.Errorf("subject: %w", err)
 	}
 	return o.checkAccess()
 }
 
-// checkServer never quotes the address: what is wrong with it may be the password in it.
-func checkServer(server string) error {
+// CheckServer tells what is wrong with a server's address. It never quotes it: that may be the password in it.
+func CheckServer(server string) error {
 	u, err := url.Parse(server)
 	switch {
-	case err != nil || u.Host == "" || u.Scheme != "nats" && u.Scheme != "tls":
-		return errors.New("use nats://host:port or tls://host:port")
+	case err != nil, u.Scheme != "nats" && u.Scheme != "tls", u.Hostname() == "", u.Path != "", u.RawQuery != "", u.Fragment != "":
+		return errors.New("write nats://host:port, or tls://host:port")
 	case u.User != nil:
-		return errors.New("set user and password in their own fields, not in the address")
+		return errors.New("the address holds a user: who the receiver is has fields of its own")
 	}
 	return nil
 }
 
-// isSubject tells whether every token is plain: no wildcard, no space, and nothing of the server's own ("$JS").
-func isSubject(subject string) bool {
+// CheckSubject tells what is wrong with a subject: every token must be plain, no wildcard, no space, and nothing of the
+// server's own ("$JS").
+func CheckSubject(subject string) error {
 	for _, token := range strings.Split(subject, ".") {
 		if token == "" || strings.Trim(token, letters+digits+"-_") != "" {
-			return false
+			return errors.New("write a subject of letters, digits, '-' and '_' between dots, such as ipn.events; the type is put behind it")
 		}
 	}
-	return true
+	return nil
 }
 
 const (

@@ -368,7 +368,7 @@ func TestNATSOptionsAreCheckedAtTheStart(t *testing.T) {
 	}{
 		"no server":                 {func(o *publish.NATSOptions) { o.Servers = nil }, []string{"servers"}},
 		"another protocol":          {func(o *publish.NATSOptions) { o.Servers = []string{"http://x"} }, []string{"servers[0]", "nats://"}},
-		"a password in the address": {func(o *publish.NATSOptions) { o.Servers = []string{"nats://u:4711-secret@x"} }, []string{"servers[0]", "own fields"}},
+		"a password in the address": {func(o *publish.NATSOptions) { o.Servers = []string{"nats://u:4711-secret@x"} }, []string{"servers[0]", "fields of its own"}},
 		"no address at all":         {func(o *publish.NATSOptions) { o.Servers = []string{"nats://4711-secret\x7f@x"} }, []string{"servers[0]"}},
 		"no subject":                {func(o *publish.NATSOptions) { o.Subject = "" }, []string{"subject"}},
 		"a wildcard":                {func(o *publish.NATSOptions) { o.Subject = "ipn.>" }, []string{"subject"}},

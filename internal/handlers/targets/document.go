@@ -206,13 +206,13 @@ func (n node) text() string {
 	return ""
 }
 
-// texts returns the items of a list. check says what is wrong with one, "" when nothing is.
-func (n node) texts(check func(string) string) []string {
+// texts returns the items of a list, each of them checked.
+func (n node) texts(check func(string) error) []string {
 	var all []string
 	for _, item := range n.list() {
 		text := item.text()
-		if fault := check(text); fault != "" {
-			item.fail("%s", fault)
+		if err := check(text); err != nil {
+			item.fail("%v", err)
 		}
 		all = append(all, text)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ipn-receiver/ipn-receiver/internal/handlers/cloudevent"
 	"github.com/ipn-receiver/ipn-receiver/internal/handlers/forward"
+	"github.com/ipn-receiver/ipn-receiver/internal/handlers/publish"
 )
 
 // Targets are all places events go to, in the order of the file.
@@ -55,8 +56,8 @@ func (t ForwardTarget) Handler() string { return "forward." + t.Name }
 // PublishTarget is a broker that events are published to: exactly one of NATS and Kafka is set.
 type PublishTarget struct {
 	Common
-	NATS  *NATS
-	Kafka *Kafka
+	NATS  *publish.NATSOptions
+	Kafka *publish.KafkaOptions
 }
 
 // Handler returns the name of the target's handler: "publish." and the target's name.

@@ -92,10 +92,10 @@ func TestTheExampleIsRead(t *testing.T) {
 			t.Errorf("%s: %v", target.Name, err)
 		}
 	}
-	nats, err := publish.NewNATS(publish.NATSOptions{Servers: bus.NATS.Servers, Subject: bus.NATS.Subject}, cloudevent.Options{})
+	nats, err := publish.NewNATS(*bus.NATS, cloudevent.Options{})
 	must(t, err)
 	nats.Close()
-	kafka, err := publish.NewKafka(publish.KafkaOptions{Brokers: lake.Kafka.Brokers, Topic: lake.Kafka.Topic}, cloudevent.Options{})
+	kafka, err := publish.NewKafka(*lake.Kafka, cloudevent.Options{})
 	must(t, err)
 	kafka.Close()
 	usual := targets.Retry{Attempts: 12, First: 5 * time.Second, Longest: 6 * time.Hour, Age: 72 * time.Hour}
@@ -125,7 +125,7 @@ func TestTheSettingsThatTheExampleHidesAreReadToo(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(filepath.Dir(path), "lake.password"), []byte(password), 0o600))
 	all, err := targets.Read(path)
 	must(t, err)
-	if kafka := all.Publish[1].Kafka; kafka.TLS == nil || kafka.SASL == nil || all.Publish[0].NATS.TLS == nil || all.Forward[1].Sink.Roots == nil {
+	if kafka := all.Publish[1].Kafka; kafka.TLS == nil || kafka.SASL.Mechanism != "SCRAM-SHA-512" || all.Publish[0].NATS.TLS == nil || all.Forward[1].Sink.Roots == nil {
 		t.Errorf("got %+v", all)
 	}
 }
@@ -194,7 +194,7 @@ func TestEverySettingArrives(t *testing.T) {
 	if nats.TLS == nil || nats.Subject != "a.b-c" || !filepath.IsAbs(nats.CredentialsFile) || len(nats.Servers) != 2 {
 		t.Errorf("got %+v", nats)
 	}
-	if kafka.TLS == nil || len(kafka.TLS.Certificates) != 1 || kafka.TLS.RootCAs == nil || kafka.SASL.Mechanism != "plain" || kafka.SASL.Username != "me" ||
+	if kafka.TLS == nil || len(kafka.TLS.Certificates) != 1 || kafka.TLS.RootCAs == nil || kafka.SASL.Mechanism != "PLAIN" || kafka.SASL.Username != "me" ||
 		kafka.SASL.Password.Reveal() != password || kafka.Topic != "ipn-{type}" || len(kafka.Brokers) != 2 {
 		t.Errorf("got %+v", kafka)
 	}
@@ -214,7 +214,7 @@ func TestWhatIsLeftOutHasItsDefault(t *testing.T) {
 	if got := all.Publish[0].Common; !reflect.DeepEqual(got, usual) {
 		t.Errorf("got %+v, want %+v", got, usual)
 	}
-	if kafka := all.Publish[0].Kafka; kafka.TLS != nil || kafka.SASL != nil {
+	if kafka := all.Publish[0].Kafka; kafka.TLS != nil || !reflect.ValueOf(kafka.SASL).IsZero() {
 		t.Errorf("got %+v", kafka)
 	}
 }
@@ -239,9 +239,9 @@ func TestPartOfAScheduleMayBeWritten(t *testing.T) {
 func TestWordsAreReadInAnyLetterCase(t *testing.T) {
 	t.Parallel()
 	all, err := targets.Read(folder(t, "publish: [{name: a, start: Beginning, kafka: {brokers: ['h:1'], topic: t, tls: True, "+
-		"sasl: {mechanism: SCRAM-SHA-512, username: me, passwordFile: good.password}}}]"))
+		"sasl: {mechanism: scram-sha-512, username: me, passwordFile: good.password}}}]"))
 	must(t, err)
-	if got := all.Publish[0]; got.FromNow || got.Kafka.TLS == nil || got.Kafka.SASL.Mechanism != "scram-sha-512" {
+	if got := all.Publish[0]; got.FromNow || got.Kafka.TLS == nil || got.Kafka.SASL.Mechanism != "SCRAM-SHA-512" {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -393,7 +393,7 @@ func TestEachFaultIsFound(t *testing.T) {
 		{"no server", "publish: [{name: a, nats: {subject: s}}]", "name at least one server"},
 		{"a server that is none", "publish: [{name: a, nats: {servers: ['h:1'], subject: s}}]", "servers[0]: write nats://"},
 		{"a server without its quotes", "publish: [{name: a, nats: {servers: [nats://h:1], subject: s}}]", `a colon needs "quotes"`},
-		{"a server with a user", "publish: [{name: a, nats: {servers: ['nats://me:" + password + "@h:1'], subject: s}}]", "use credentialsFile"},
+		{"a server with a user", "publish: [{name: a, nats: {servers: ['nats://me:" + password + "@h:1'], subject: s}}]", "holds a user"},
 		{"an empty server", "publish: [{name: a, nats: {servers: [nats://h, ''], subject: s}}]", "servers[1]: write nats://"},
 		{"a subject with a wildcard", strings.Replace(nats(""), "subject: s", "subject: s.>", 1), "write a subject"},
 		{"a subject with a brace", strings.Replace(nats(""), "subject: s", "subject: 's.{type}'", 1), "write a subject"},
@@ -407,7 +407,7 @@ func TestEachFaultIsFound(t *testing.T) {
 		{"a topic with a space", strings.Replace(kafka(""), "topic: t", "topic: a b", 1), "write a topic"},
 		{"a topic of dots", strings.Replace(kafka(""), "topic: t", "topic: ..", 1), "write a topic"},
 		{"half a user", kafka(", sasl: {username: me}"), "passwordFile: is missing"},
-		{"a mechanism that is none", kafka(", sasl: {mechanism: gssapi, username: me, passwordFile: good.password}"), "none of: scram-sha-512"},
+		{"a mechanism that is none", kafka(", sasl: {mechanism: gssapi, username: me, passwordFile: good.password}"), "none of: SCRAM-SHA-512"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
