@@ -15,7 +15,6 @@ import (
 
 	"github.com/ipn-receiver/ipn-receiver/internal/dispatch"
 	"github.com/ipn-receiver/ipn-receiver/internal/embeddedpg"
-	"github.com/ipn-receiver/ipn-receiver/internal/handlers/ledger"
 	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
 	"github.com/ipn-receiver/ipn-receiver/internal/store"
 )
@@ -64,7 +63,7 @@ func (c *dispatched) Run() error {
 	defer finish()
 	fmt.Printf("%s; PostgreSQL %s, durable; %s, %d processors; %d rounds; interval %s, batch %d\n",
 		time.Now().UTC().Format(time.DateTime), postgres.Version(), runtime.Version(), runtime.NumCPU(), c.Rounds, c.Interval, c.Batch)
-	for _, part := range []func(context.Context, *embeddedpg.Server) error{c.delay, c.drain, c.cost} {
+	for _, part := range []func(context.Context, *embeddedpg.Server) error{c.delay, c.poison, c.drain, c.cost} {
 		if err := part(ctx, postgres); err != nil {
 			return err
 		}
@@ -72,27 +71,57 @@ func (c *dispatched) Run() error {
 	return nil
 }
 
-// delay measures from the acknowledgement to the commit of the ledger's part.
+// delay measures from the acknowledgement to the commit of the ledger's part, alone and beside a sink that takes a minute
+// for each event and does not listen to its context.
 func (c *dispatched) delay(ctx context.Context, postgres *embeddedpg.Server) error {
 	if c.Rate == 0 {
 		return nil
 	}
-	var p50s, p99s []float64
+	var acks, p50s, p99s [2][]float64
 	for range c.Rounds {
-		delays := &delays{acked: map[int64]time.Time{}, done: map[int64]time.Time{}}
-		err := c.behindADoor(ctx, postgres, delays, []string{"ledger"}, func(d *door) error {
+		for i, names := range [][]string{{"ledger"}, {"ledger", "sleeper"}} {
+			delays := &delays{acked: map[int64]time.Time{}, done: map[int64]time.Time{}}
 			f := newFigures()
-			openLoop(d.target, newBodies(1, usualBody), f, &journal{}, c.Rate, c.Duration)
-			return delays.await()
-		})
-		if err != nil {
-			return err
+			err := c.behindADoor(ctx, postgres, delays, names, func(d *door) error {
+				began := time.Now()
+				openLoop(d.target, newBodies(1, usualBody), f, &journal{}, c.Rate, c.Duration)
+				acks[i] = append(acks[i], float64(f.sum(time.Since(began)).p99.Microseconds())/1000)
+				return delays.await()
+			})
+			if err != nil {
+				return err
+			}
+			waits := delays.sorted()
+			p50s[i] = append(p50s[i], float64(percentile(waits, .5).Microseconds())/1000)
+			p99s[i] = append(p99s[i], float64(percentile(waits, .99).Microseconds())/1000)
 		}
-		waits := delays.sorted()
-		p50s = append(p50s, float64(percentile(waits, .5).Microseconds())/1000)
-		p99s = append(p99s, float64(percentile(waits, .99).Microseconds())/1000)
 	}
-	fmt.Printf("delay at %d posts a second, acknowledgement to ledger done: p50 %s ms, p99 %s ms\n", c.Rate, spread(p50s, "%.2f"), spread(p99s, "%.1f"))
+	for i, beside := range []string{"alone", "beside a sink that sleeps"} {
+		fmt.Printf("%d posts a second, %s: acknowledgement p99 %s ms; acknowledgement to ledger done p50 %s ms, p99 %s ms\n",
+			c.Rate, beside, spread(acks[i], "%.1f"), spread(p50s[i], "%.2f"), spread(p99s[i], "%.1f"))
+	}
+	return nil
+}
+
+// poison measures how long 1,000 events take with and without one that always fails: the good ones are done when the
+// cursor has passed the last.
+func (c *dispatched) poison(ctx context.Context, postgres *embeddedpg.Server) error {
+	const events = 1000
+	for _, pair := range [][2]string{{"nothing", "nothing but one fails"}, {"ledger", "ledger but one fails"}, {"answering sink", "answering sink but one fails"}} {
+		var ratios []float64
+		for range 5 * c.Rounds {
+			var took [2]time.Duration
+			for i, name := range pair {
+				r, err := c.workOff(ctx, postgres, name, events)
+				if err != nil {
+					return err
+				}
+				took[i] = r.took
+			}
+			ratios = append(ratios, took[1].Seconds()/took[0].Seconds())
+		}
+		fmt.Printf("%d events by %s: with one that fails %s times the time without\n", events, pair[0], spread(ratios, "%.2f"))
+	}
 	return nil
 }
 
@@ -104,36 +133,13 @@ func (c *dispatched) drain(ctx context.Context, postgres *embeddedpg.Server) err
 	for _, name := range []string{"nothing", "ledger"} {
 		var rates, own, database []float64
 		for range c.Rounds {
-			if err := freshDatabase(ctx, postgres); err != nil {
-				return err
-			}
-			kept, err := store.Open(ctx, store.Config{DSN: postgres.DSN(databaseName), PoolSize: 4})
+			r, err := c.workOff(ctx, postgres, name, c.Backlog)
 			if err != nil {
 				return err
 			}
-			head, err := fill(ctx, kept, c.Backlog)
-			if err != nil {
-				return err
-			}
-			if err := settleDown(ctx, postgres); err != nil {
-				return err
-			}
-			arrived := &arrival{head: head, reached: make(chan struct{})}
-			ownBefore, databaseBefore := processorTime(postgres.PID())
-			began := time.Now()
-			var took time.Duration
-			if err := c.run(ctx, kept, arrived.settled, []string{name}, func() error {
-				err := arrived.await()
-				took = time.Since(began)
-				return err
-			}); err != nil {
-				return err
-			}
-			ownAfter, databaseAfter := processorTime(postgres.PID())
-			kept.Close()
-			rates = append(rates, float64(c.Backlog)/took.Seconds())
-			own = append(own, float64((ownAfter-ownBefore).Microseconds())/float64(c.Backlog))
-			database = append(database, float64((databaseAfter-databaseBefore).Microseconds())/float64(c.Backlog))
+			rates = append(rates, float64(c.Backlog)/r.took.Seconds())
+			own = append(own, float64(r.own.Microseconds())/float64(c.Backlog))
+			database = append(database, float64(r.postgres.Microseconds())/float64(c.Backlog))
 		}
 		fmt.Printf("drain of %d by %s: %s events/s; CPU µs each, program + PostgreSQL: %s + %s\n",
 			c.Backlog, name, spread(rates, "%.0f"), spread(own, "%.1f"), spread(database, "%.1f"))
@@ -141,16 +147,52 @@ func (c *dispatched) drain(ctx context.Context, postgres *embeddedpg.Server) err
 	return nil
 }
 
-// cost compares acknowledgements with the ledger at work and without any handler, in turn.
+// worked is what it took to work off a backlog.
+type worked struct{ took, own, postgres time.Duration }
+
+// workOff fills a fresh database and lets one handler work it off.
+func (c *dispatched) workOff(ctx context.Context, postgres *embeddedpg.Server, name string, events int) (w worked, err error) {
+	if err := freshDatabase(ctx, postgres); err != nil {
+		return w, err
+	}
+	kept, err := store.Open(ctx, store.Config{DSN: postgres.DSN(databaseName), PoolSize: 4})
+	if err != nil {
+		return w, err
+	}
+	defer kept.Close()
+	head, err := fill(ctx, kept, events)
+	if err != nil {
+		return w, err
+	}
+	if err := settleDown(ctx, postgres); err != nil {
+		return w, err
+	}
+	arrived := &arrival{head: head, reached: make(chan struct{})}
+	own, database := processorTime(postgres.PID())
+	began := time.Now()
+	err = c.run(ctx, kept, arrived.settled, []string{name}, func() error {
+		err := arrived.await()
+		w.took = time.Since(began)
+		return err
+	})
+	ownAfter, databaseAfter := processorTime(postgres.PID())
+	w.own, w.postgres = ownAfter-own, databaseAfter-database
+	return w, err
+}
+
+// cost compares acknowledgements with handlers at work and without any, in turn.
 func (c *dispatched) cost(ctx context.Context, postgres *embeddedpg.Server) error {
 	if c.Connections == 0 {
 		return nil
 	}
-	var rates [2][]float64
-	var ratios []float64
-	for range c.Rounds {
-		for i, names := range [][]string{nil, {"ledger"}} {
-			err := c.behindADoor(ctx, postgres, nil, names, func(d *door) error {
+	ways := []struct {
+		title    string
+		handlers []string
+	}{{"no handler", nil}, {"the ledger", []string{"ledger"}}, {"the ledger and a sink that posts", []string{"ledger", "posting sink"}}}
+	rates, ratios := make([][]float64, len(ways)), make([][]float64, len(ways))
+	for round := range c.Rounds {
+		for i, way := range ways {
+			err := c.behindADoor(ctx, postgres, nil, way.handlers, func(d *door) error {
 				f := newFigures()
 				began := time.Now()
 				closedLoop(d.target, newBodies(1, usualBody), f, &journal{}, c.Connections, c.Duration)
@@ -160,19 +202,14 @@ func (c *dispatched) cost(ctx context.Context, postgres *embeddedpg.Server) erro
 			if err != nil {
 				return err
 			}
+			ratios[i] = append(ratios[i], rates[i][round]/rates[0][round])
 		}
-		last := len(rates[0]) - 1
-		ratios = append(ratios, rates[1][last]/rates[0][last])
 	}
-	fmt.Printf("acknowledged a second at %d connections: %s without handlers, %s with the ledger; ratio %s\n",
-		c.Connections, spread(rates[0], "%.0f"), spread(rates[1], "%.0f"), spread(ratios, "%.2f"))
+	for i, way := range ways {
+		fmt.Printf("acknowledged a second at %d connections with %s: %s, %s times that with none\n",
+			c.Connections, way.title, spread(rates[i], "%.0f"), spread(ratios[i], "%.2f"))
+	}
 	return nil
-}
-
-// projections are the handlers that can be measured; "nothing" moves its cursor and does nothing else.
-var projections = map[string]store.Projection{
-	"nothing": func(context.Context, pgx.Tx, []ipn.Stored) error { return nil },
-	"ledger":  ledger.Project,
 }
 
 // behindADoor runs a door and handlers on a fresh database while do posts.
@@ -195,14 +232,17 @@ func (c *dispatched) behindADoor(ctx context.Context, postgres *embeddedpg.Serve
 func (c *dispatched) run(ctx context.Context, kept *store.Store, settled func(ipn.Settlement), names []string, do func() error) error {
 	var all []dispatch.Handler
 	for _, name := range names {
-		config := store.LeadConfig{Handler: name, Kind: ipn.KindProjection, Process: "load", Project: projections[name]}
-		all = append(all, dispatch.Handler{Name: name, Kind: ipn.KindProjection, Batch: c.Batch, Lead: func(ctx context.Context) (dispatch.Lead, error) {
+		h, finish := c.handler(name)
+		defer finish()
+		config := store.LeadConfig{Handler: h.Name, Kind: h.Kind, Process: "load", Project: h.project}
+		h.Lead = func(ctx context.Context) (dispatch.Lead, error) {
 			lead, err := kept.Lead(ctx, config)
 			if err != nil {
 				return nil, err
 			}
 			return watched{lead, settled}, nil
-		}})
+		}
+		all = append(all, h.Handler)
 	}
 	dispatcher, err := dispatch.New(dispatch.Config{Handlers: all, Listen: kept.Listen, Interval: c.Interval})
 	if err != nil {
