@@ -1,11 +1,14 @@
 package dispatch
 
 // cut decides how many events a projection gets at once. A batch that fails is cut in halves until the one event is
-// found that it fails on; from there the size doubles with every success, up to most.
+// found that it fails on. From there the size grows with every success, up to most: soon, since one event that fails is
+// mostly alone, but not at once, since where every event fails each would cost a search.
 type cut struct {
 	size, most int
 	rest       int // events of the last batch that failed, not yet applied: the culprit is among them
 }
+
+const growth = 8
 
 func newCut(most int) cut { return cut{size: most, most: most} }
 
@@ -22,7 +25,7 @@ func (c *cut) passed(n int) {
 		c.size = (c.rest + 1) / 2
 		return
 	}
-	c.size = min(2*c.size, c.most)
+	c.size = min(growth*c.size, c.most)
 }
 
 // parked notes that the culprit is found and set aside.

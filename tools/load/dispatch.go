@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -103,24 +104,30 @@ func (c *dispatched) delay(ctx context.Context, postgres *embeddedpg.Server) err
 	return nil
 }
 
-// poison measures how long 1,000 events take with and without one that always fails: the good ones are done when the
-// cursor has passed the last.
+// poison measures how long 1,000 events take with and without one that always fails, as they come in and as a backlog: the
+// good ones are done when the cursor has passed the last.
 func (c *dispatched) poison(ctx context.Context, postgres *embeddedpg.Server) error {
 	const events = 1000
-	for _, pair := range [][2]string{{"nothing", "nothing but one fails"}, {"ledger", "ledger but one fails"}, {"answering sink", "answering sink but one fails"}} {
-		var ratios []float64
-		for range 5 * c.Rounds {
-			var took [2]time.Duration
-			for i, name := range pair {
-				r, err := c.workOff(ctx, postgres, name, events)
+	for _, live := range []bool{true, false} {
+		how := "waiting"
+		if live {
+			how = "coming in"
+		}
+		for _, name := range []string{"ledger", "answering sink"} {
+			var ratios []float64
+			for range 5 * c.Rounds {
+				good, err := c.workOff(ctx, postgres, name, events, live)
 				if err != nil {
 					return err
 				}
-				took[i] = r.took
+				bad, err := c.workOff(ctx, postgres, name+butOneFails, events, live)
+				if err != nil {
+					return err
+				}
+				ratios = append(ratios, bad.took.Seconds()/good.took.Seconds())
 			}
-			ratios = append(ratios, took[1].Seconds()/took[0].Seconds())
+			fmt.Printf("%d events %s, %s: with one that fails %s times the time without\n", events, how, name, spread(ratios, "%.2f"))
 		}
-		fmt.Printf("%d events by %s: with one that fails %s times the time without\n", events, pair[0], spread(ratios, "%.2f"))
 	}
 	return nil
 }
@@ -133,7 +140,7 @@ func (c *dispatched) drain(ctx context.Context, postgres *embeddedpg.Server) err
 	for _, name := range []string{"nothing", "ledger"} {
 		var rates, own, database []float64
 		for range c.Rounds {
-			r, err := c.workOff(ctx, postgres, name, c.Backlog)
+			r, err := c.workOff(ctx, postgres, name, c.Backlog, false)
 			if err != nil {
 				return err
 			}
@@ -150,8 +157,9 @@ func (c *dispatched) drain(ctx context.Context, postgres *embeddedpg.Server) err
 // worked is what it took to work off a backlog.
 type worked struct{ took, own, postgres time.Duration }
 
-// workOff fills a fresh database and lets one handler work it off.
-func (c *dispatched) workOff(ctx context.Context, postgres *embeddedpg.Server, name string, events int) (w worked, err error) {
+// workOff lets one handler work off events in a fresh database: those that are there already, or those that come in
+// meanwhile.
+func (c *dispatched) workOff(ctx context.Context, postgres *embeddedpg.Server, name string, events int, live bool) (w worked, err error) {
 	if err := freshDatabase(ctx, postgres); err != nil {
 		return w, err
 	}
@@ -160,18 +168,25 @@ func (c *dispatched) workOff(ctx context.Context, postgres *embeddedpg.Server, n
 		return w, err
 	}
 	defer kept.Close()
-	head, err := fill(ctx, kept, events)
-	if err != nil {
-		return w, err
+	var head int64
+	if !live {
+		if head, err = fill(ctx, kept, events); err != nil {
+			return w, err
+		}
 	}
 	if err := settleDown(ctx, postgres); err != nil {
 		return w, err
 	}
-	arrived := &arrival{head: head, reached: make(chan struct{})}
+	cursor := &cursor{moved: make(chan struct{}, 1)}
 	own, database := processorTime(postgres.PID())
 	began := time.Now()
-	err = c.run(ctx, kept, arrived.settled, []string{name}, func() error {
-		err := arrived.await()
+	err = c.run(ctx, kept, cursor.settled, []string{name}, func() (err error) {
+		if live {
+			if head, err = fill(ctx, kept, events); err != nil {
+				return err
+			}
+		}
+		err = cursor.await(head)
 		w.took = time.Since(began)
 		return err
 	})
@@ -273,26 +288,33 @@ func settleDown(ctx context.Context, postgres *embeddedpg.Server) error {
 	return nil
 }
 
-// arrival is when a handler's cursor reaches the head of the log. Nobody asks the database for it: that would be measured
-// too.
-type arrival struct {
-	head    int64
-	reached chan struct{}
+// cursor is how far a handler is. Nobody asks the database for it: that would be measured too.
+type cursor struct {
+	position atomic.Int64
+	moved    chan struct{} // holds a token when it has moved
 }
 
-func (a *arrival) settled(s ipn.Settlement) {
-	if s.Position >= a.head {
-		close(a.reached)
+func (c *cursor) settled(s ipn.Settlement) {
+	if s.Position == 0 { // parked events only
+		return
 	}
-}
-
-func (a *arrival) await() error {
+	c.position.Store(s.Position)
 	select {
-	case <-a.reached:
-		return nil
-	case <-time.After(2 * time.Minute):
-		return errors.New("the handler did not catch up in two minutes")
+	case c.moved <- struct{}{}:
+	default:
 	}
+}
+
+func (c *cursor) await(head int64) error {
+	patience := time.After(2 * time.Minute)
+	for c.position.Load() < head {
+		select {
+		case <-c.moved:
+		case <-patience:
+			return errors.New("the handler did not catch up in two minutes")
+		}
+	}
+	return nil
 }
 
 // fill records so many charges, as fast as it goes, and returns the highest event id.

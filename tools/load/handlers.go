@@ -25,8 +25,10 @@ type measured struct {
 	project store.Projection
 }
 
-// projections and sinks are the handlers by name. "nothing" moves its cursor and does nothing else; "but one fails" is
-// the same with one event that always does.
+// butOneFails behind a name is that handler with one event that always fails.
+const butOneFails = " but one fails"
+
+// projections and sinks are the handlers by name; "nothing" moves its cursor and does nothing else.
 var (
 	projections = map[string]store.Projection{
 		"nothing": func(context.Context, pgx.Tx, []ipn.Stored) error { return nil },
@@ -54,7 +56,7 @@ var errPoisonous = errors.New("the event cannot be handled")
 // handler makes a handler by its name; finish is called when it is not used any more.
 func (c *dispatched) handler(name string) (h measured, finish func()) {
 	finish = func() {}
-	plain, fails := strings.CutSuffix(name, " but one fails")
+	plain, fails := strings.CutSuffix(name, butOneFails)
 	h.Handler = dispatch.Handler{
 		Name: strings.ReplaceAll(plain, " ", "-"), Kind: ipn.KindSink, Batch: c.Batch, Budget: 2 * time.Second,
 		Retry: dispatch.Retry{First: time.Millisecond, Longest: 4 * time.Millisecond, Attempts: 5},
