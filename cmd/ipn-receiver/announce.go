@@ -57,6 +57,14 @@ func (s *service) index(w http.ResponseWriter, _ *http.Request) {
 
 /api/v1/events       the event history: filters, pages, each event's fields and raw body
 /api/v1/quarantine   posts that were not believed or could not become events
+
+/api/v1/transactions/{referenceNumber}, /api/v1/subscriptions/{id}, /api/v1/disputes
+                     what the events come to: state, amounts, timeline
+/api/v1/totals       money by day, month, type or currency
+/api/v1/unbooked     money that is in no book, and why
+
+/api/v1/handlers     where each handler stands; /api/v1/parked: what failed; /api/v1/audit: what was done by hand
+
 /openapi.json        the description of the API
 /metrics             for Prometheus
 /livez, /readyz      for orchestrators; readyz says why not

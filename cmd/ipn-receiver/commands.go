@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -136,8 +138,26 @@ func (p *program) usageError(err error) int {
 	for _, line := range strings.Split(text, "\n") {
 		_, _ = fmt.Fprintf(p.stderr, "ipn-receiver: %s\n", line)
 	}
-	_, _ = fmt.Fprintln(p.stderr, `ipn-receiver: "ipn-receiver serve --help" tells all settings`)
+	_, _ = fmt.Fprintf(p.stderr, "ipn-receiver: \"ipn-receiver %s--help\" tells more\n", p.typedCommand())
 	return exitUsage
+}
+
+// typedCommand is the command that was typed, as far as it is one, with a blank behind it; "serve " when none was.
+func (p *program) typedCommand() string {
+	var line commandLine
+	parser, err := newParser(&line, &program{})
+	if err != nil {
+		panic(err) // the command line is built of constant structs
+	}
+	typed := ""
+	for node, rest := parser.Model.Node, p.args; len(rest) > 0; rest = rest[1:] {
+		at := slices.IndexFunc(node.Children, func(child *kong.Node) bool { return child.Name == rest[0] })
+		if at < 0 {
+			break
+		}
+		node, typed = node.Children[at], typed+rest[0]+" "
+	}
+	return cmp.Or(typed, "serve ")
 }
 
 // unknownVariables returns the names of variables that begin like a setting's and are none. The program starts all the

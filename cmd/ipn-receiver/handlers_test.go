@@ -394,3 +394,33 @@ func TestAFrozenLeaderIsReplacedAndCanWriteNothingWhenItThaws(t *testing.T) {
 	}
 	h.check()
 }
+
+// TestAReceiverStopsInTimeWhileTheDatabaseHangs stops a leader and a stand-by.
+func TestAReceiverStopsInTimeWhileTheDatabaseHangs(t *testing.T) {
+	database := pgtest.Own(t)
+	env := "IPN_DATABASE_URL=" + database.DSN()
+	receivers := []*running{start(t, env), start(t, env)}
+	receivers[0].await("is led by this process")
+	pause(t, 1500*time.Millisecond) // long enough for the stand-by to ask
+	database.Pause()
+	defer database.Resume()
+	pause(t, time.Second)
+	ended := make(chan error, len(receivers))
+	for _, r := range receivers {
+		if err := r.command.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		go func() { ended <- r.command.Wait() }()
+	}
+	patience := time.After(12 * time.Second) // the drain timeout, and some
+	for range receivers {
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Error(err)
+			}
+		case <-patience:
+			t.Fatal("a receiver did not stop in its drain timeout")
+		}
+	}
+}

@@ -118,8 +118,22 @@ func TestAWrongCommandLineIsUsage(t *testing.T) {
 		{"a network that is none", nil, []string{"--senders=192.0.2.1/24"}, "192.0.2.0/24"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			runProgram(t, c.env, "", c.args...).wants(t, exitUsage, c.want, "serve --help")
+			runProgram(t, c.env, "", c.args...).wants(t, exitUsage, c.want, `--help" tells more`)
 		})
+	}
+}
+
+func TestAWrongCommandLineLeadsToTheHelpOfItsCommand(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--listne=x"}, `"ipn-receiver serve --help"`},
+		{[]string{"decode", "--listen=:1"}, `"ipn-receiver decode --help"`},
+		{[]string{"handlers", "pause", "ledger"}, `"ipn-receiver handlers pause --help"`},
+		{[]string{"handlers", "dance"}, `"ipn-receiver handlers --help"`},
+	} {
+		runProgram(t, nil, "", c.args...).wants(t, exitUsage, c.want)
 	}
 }
 

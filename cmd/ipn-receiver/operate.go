@@ -246,6 +246,9 @@ func attachDatabase(ctx context.Context, s *DatabaseSetting, log *zap.Logger) (*
 		if dsn != "" {
 			return &database{dsn: dsn}, nil
 		}
+		if !embeddedpg.Exists(s.DataDir) {
+			return nil, fmt.Errorf("no receiver ever kept anything in %s: name its data directory with %s, or its database with %s", s.DataDir, name("data-dir"), name("database-url"))
+		}
 	}
 	return openDatabase(ctx, s, log)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 
@@ -125,4 +126,13 @@ func TestATargetsFileThatCannotBeIsRefusedWithFileLineAndField(t *testing.T) {
 	r := runProgram(t, map[string]string{"IPN_TARGETS_FILE": file}, "")
 	r.wants(t, exitUsage, name("targets-file"), file+":3", "forward[0].url", file+":5", "colour")
 	runProgram(t, map[string]string{"IPN_TARGETS_FILE": file + ".missing"}, "").wants(t, exitUsage, name("targets-file"), "is not there")
+}
+
+func TestCommandsOnHandlersMakeNoDatabase(t *testing.T) {
+	dir := dataDir(t)
+	env := map[string]string{"IPN_DATA_DIR": dir, "IPN_CACHE_DIR": dir}
+	runProgram(t, env, "", "handlers").wants(t, exitNo, "no receiver ever kept anything in "+dir, name("data-dir"))
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("the directory was made")
+	}
 }

@@ -79,8 +79,8 @@ func (s *service) run(ctx context.Context) (err error) {
 	if err := s.openStore(ctx); err != nil {
 		return err
 	}
-	defer s.store.Close()
-	defer s.books.Close()
+	defer briefly(s.store.Close)
+	defer briefly(s.books.Close)
 	dispatcher, err := s.openDispatch()
 	if err != nil {
 		return err
@@ -103,6 +103,19 @@ func (s *service) run(ctx context.Context) (err error) {
 	defer stop()
 
 	return edge.Run(ctx, s.program.stopNow)
+}
+
+// briefly calls what may wait for a server that hangs, and does not wait for it: the process ends anyway.
+func briefly(shut func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		shut()
+	}()
+	select {
+	case <-done:
+	case <-time.After(time.Second):
+	}
 }
 
 // openDoors binds both addresses, so that a port that is taken stops the program before anything else is started.
@@ -128,7 +141,7 @@ func (s *service) openStore(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("%s: %w", name("database-url"), err)
 	}
-	if s.books, err = ledger.OpenReader(context.WithoutCancel(ctx), s.database.dsn, s.PoolSize); err != nil {
+	if s.books, err = ledger.OpenReader(context.WithoutCancel(ctx), s.database.dsn, booksConnections); err != nil {
 		return err
 	}
 	s.recorder, err = store.NewRecorder(s.store, 0, s.registry)
@@ -148,7 +161,7 @@ func (s *service) openDispatch() (*dispatch.Dispatcher, error) {
 		return nil, fmt.Errorf("register the handlers' metrics: %w", err)
 	}
 	return dispatch.New(dispatch.Config{
-		Handlers: s.handlers, Listen: s.store.Listen, Interval: s.ClaimInterval, Poll: s.PollInterval,
+		Handlers: s.handlers, Listen: func(ctx context.Context, wake func()) error { return s.store.Listen(ctx, s.handlerNames(), wake) }, Interval: s.ClaimInterval, Poll: s.PollInterval,
 		Log: s.log.Named("handlers"), Registerer: s.registry,
 	})
 }
@@ -159,6 +172,7 @@ func (s *service) dispatch(ctx context.Context, dispatcher *dispatch.Dispatcher)
 	case <-ctx.Done():
 	case <-s.migrated:
 		if dispatcher != nil {
+			s.checkConnections(ctx)
 			dispatcher.Run(ctx)
 		}
 	}
@@ -167,6 +181,23 @@ func (s *service) dispatch(ctx context.Context, dispatcher *dispatch.Dispatcher)
 func (s *service) closeHandlers() {
 	for _, shut := range s.closers {
 		shut()
+	}
+}
+
+// booksConnections are those for questions about the books.
+const booksConnections = 4
+
+// checkConnections warns when the handlers, each of which holds a connection, leave too few for the rest. What comes in is
+// recorded all the same: its connections are kept from the start.
+func (s *service) checkConnections(ctx context.Context) {
+	if len(s.handlers) == 0 {
+		return
+	}
+	allowed, err := s.store.ConnectionsAllowed(ctx)
+	needed := len(s.handlers) + s.PoolSize + booksConnections + store.OwnConnections
+	if err == nil && needed > allowed {
+		s.log.Error("the database allows fewer connections than this process may need: raise max_connections, or have fewer targets",
+			zap.Int("allowed", allowed), zap.Int("needed", needed), zap.Int("handlers", len(s.handlers)))
 	}
 }
 

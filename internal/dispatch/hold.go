@@ -68,9 +68,12 @@ func (c *consumer) tell(settled []*job) {
 			continue
 		}
 		fields := []zap.Field{zap.Int("events", len(ids)), zap.Int64s("ids", ids[:min(len(ids), mostIDs)]), zap.String("lastError", text)}
-		if verdict == buried {
+		switch {
+		case verdict == buried:
 			c.log.Error("events were given up", fields...)
-		} else {
+		case c.noted != "": // a probe, whose failure was to be expected
+			c.log.Debug("the target is still down", fields...)
+		default:
 			c.log.Warn("events failed and will be tried again", fields...)
 		}
 	}

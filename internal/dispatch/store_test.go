@@ -129,7 +129,7 @@ func effect(ctx context.Context, tx pgx.Tx, events []ipn.Stored) error {
 // dispatchOn runs a dispatcher on a store.
 func dispatchOn(t *testing.T, s *store.Store, handlers ...dispatch.Handler) (stop func()) {
 	t.Helper()
-	d, err := dispatch.New(dispatch.Config{Handlers: handlers, Listen: s.Listen})
+	d, err := dispatch.New(dispatch.Config{Handlers: handlers, Listen: func(ctx context.Context, wake func()) error { return s.Listen(ctx, nil, wake) }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,12 @@ const (
 	stateLine  = 7
 )
 
+// Exists tells whether dir holds the data of a private server, whether one runs or not.
+func Exists(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "postgres", "data", "PG_VERSION"))
+	return err == nil || !errors.Is(err, fs.ErrNotExist)
+}
+
 // Attach finds the server that another process runs on dir, so that a command can speak to the database of a running
 // receiver, and returns the URL of one of its databases. It returns "" and no error when no server runs there. A server
 // that ended a moment ago may still be told: then nobody answers under the URL. An error says that the directory may not

@@ -23,7 +23,13 @@ func TestARunningServerIsAttachedToAndAStoppedOneIsNot(t *testing.T) {
 	if url := attach(); url != "" {
 		t.Errorf("nothing was ever started, and %s is told", url)
 	}
+	if embeddedpg.Exists(cfg.Dir) {
+		t.Error("nothing was ever started, and data exist")
+	}
 	server := start(t, cfg)
+	if !embeddedpg.Exists(cfg.Dir) {
+		t.Error("the data of the server do not exist")
+	}
 	conn, err := pgx.Connect(t.Context(), attach())
 	must(t, err)
 	must(t, conn.Ping(t.Context()))

@@ -31,6 +31,12 @@ func (o *Office) registerBooks(api huma.API) {
 		Description: "The sender tells no deadline: estimatedDeadline is the day of the opening plus a number of days that is set here.",
 	}, o.listDisputes)
 	huma.Register(api, huma.Operation{
+		OperationID: "list-unbooked", Method: http.MethodGet, Path: "/api/v1/unbooked", Tags: []string{"books"},
+		Summary: "List the money that is not booked, and why, that of the newest events first",
+		Description: "An event stands here once for each reason, and may have movements as well. What is listed is missing from the totals for a person to judge; " +
+			"an entry leaves the list by itself when later events settle it.",
+	}, o.listUnbooked)
+	huma.Register(api, huma.Operation{
 		OperationID: "get-totals", Method: http.MethodGet, Path: "/api/v1/totals", Tags: []string{"books"},
 		Summary: "Add up the money that moved",
 		Description: "Amounts are signed: what comes in is positive. Currencies are never added up. Payouts from the balance to the bank stand beside the net, never in it: " +
@@ -157,6 +163,46 @@ func decodeDisputeCursor(text string) (ipn.DisputePosition, bool) {
 	openedAt, err := time.Parse(time.RFC3339Nano, parts[0])
 	p := ipn.DisputePosition{OpenedAt: openedAt, ReferenceNumber: parts[1], ReversalReference: parts[2]}
 	return p, err == nil && storable(p.ReferenceNumber) && storable(p.ReversalReference)
+}
+
+type unbookedQuery struct {
+	BookQuery
+	Reason string `query:"reason" enum:"amount_missing,currency_missing,same_reversal,opening_unknown"`
+	Cursor string `query:"cursor" maxLength:"400" doc:"nextCursor of the page before"`
+	Limit  int    `query:"limit" default:"50" minimum:"1" maximum:"1000"`
+}
+
+type unbookedPage struct {
+	Body struct {
+		Items      []unbookedView `json:"items"`
+		NextCursor string         `json:"nextCursor,omitempty" doc:"Where the next page begins; absent on the last page"`
+	}
+}
+
+func (o *Office) listUnbooked(ctx context.Context, in *unbookedQuery) (*unbookedPage, error) {
+	q := ipn.UnbookedQuestion{Test: in.test(), Reason: ipn.UnbookedReason(in.Reason), Limit: in.Limit + 1}
+	if in.Cursor != "" {
+		id, reason, ok := decodeEntryCursor(in.Cursor)
+		if !ok {
+			return nil, badCursor()
+		}
+		q.After = &ipn.UnbookedPosition{EventID: id, Reason: ipn.UnbookedReason(reason)}
+	}
+	notes, err := o.Books.Unbooked(ctx, q)
+	if err != nil {
+		return nil, problem(err)
+	}
+	page := &unbookedPage{}
+	if len(notes) > in.Limit {
+		notes = notes[:in.Limit]
+		last := notes[in.Limit-1].Position()
+		page.Body.NextCursor = encodeEntryCursor(last.EventID, string(last.Reason))
+	}
+	page.Body.Items = make([]unbookedView, len(notes))
+	for i := range notes {
+		page.Body.Items[i] = viewUnbooked(&notes[i])
+	}
+	return page, nil
 }
 
 type totalsQuery struct {

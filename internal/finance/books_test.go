@@ -21,7 +21,8 @@ import (
 // A shelf holds books as the ledger would have written them: transaction R1 and subscription S1 of the test book.
 type shelf struct {
 	err      error
-	disputes []ipn.DisputeBook // in the order of the listing
+	disputes []ipn.DisputeBook   // in the order of the listing
+	unbooked []ipn.UnbookedEvent // likewise
 	totals   ipn.TotalsQuestion
 }
 
@@ -55,6 +56,20 @@ func (s *shelf) Disputes(_ context.Context, q ipn.DisputeQuestion) ([]ipn.Disput
 	for _, d := range s.disputes[from:] {
 		if (q.State == "" || d.State == q.State) && d.Test == q.Test && len(page) < q.Limit {
 			page = append(page, d)
+		}
+	}
+	return page, s.err
+}
+
+func (s *shelf) Unbooked(_ context.Context, q ipn.UnbookedQuestion) ([]ipn.UnbookedEvent, error) {
+	from := 0
+	if q.After != nil {
+		from = 1 + slices.IndexFunc(s.unbooked, func(u ipn.UnbookedEvent) bool { return u.Position() == *q.After })
+	}
+	var page []ipn.UnbookedEvent
+	for _, u := range s.unbooked[from:] {
+		if (q.Reason == "" || u.Reason == q.Reason) && u.Test == q.Test && len(page) < q.Limit {
+			page = append(page, u)
 		}
 	}
 	return page, s.err
@@ -230,6 +245,8 @@ func TestABadParameterOfTheBooksIsNamed(t *testing.T) {
 		{"another grouping", "totals" + query("groupBy", "week"), "query.groupBy"},
 		{"a test of maybe", "transactions/R1" + query("test", "maybe"), "query.test"},
 		{"another state", "disputes" + query("state", "lost and found"), "query.state"},
+		{"a reason nobody knows", "unbooked" + query("reason", "mood"), "query.reason"},
+		{"a cursor of no reason", "unbooked" + query("cursor", cursor("12345678")), "query.cursor"},
 		{"a cursor that is no base64", "disputes" + query("cursor", "***"), "query.cursor"},
 		{"a cursor that is no list", "disputes" + query("cursor", cursor(`{}`)), "query.cursor"},
 		{"a short cursor", "disputes" + query("cursor", cursor(`["2026-11-01T00:00:00Z","R1"]`)), "query.cursor"},
@@ -247,7 +264,7 @@ func TestABadParameterOfTheBooksIsNamed(t *testing.T) {
 func TestAwayBooksAre503(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, nowhere(t), ipn.Secret{}, withShelf(&shelf{err: ipn.ErrUnavailable}))
-	for _, path := range []string{"transactions/R1", "subscriptions/S1", "disputes", "totals"} {
+	for _, path := range []string{"transactions/R1", "subscriptions/S1", "disputes", "unbooked", "totals"} {
 		wantProblem(t, o.do(http.MethodGet, "/api/v1/"+path), http.StatusServiceUnavailable)
 	}
 }

@@ -60,6 +60,21 @@ func viewDispute(d ipn.DisputeBook, now time.Time, days int) disputeView {
 	return disputeView{DisputeBook: d, Amount: amountOrNull(d.Amount)}
 }
 
+// unbookedView is money that is not booked, as the API shows it.
+type unbookedView struct {
+	EventID         int64              `json:"eventId"`
+	Test            bool               `json:"test"`
+	TransactionType string             `json:"transactionType" doc:"Canonical name, or as sent when unknown"`
+	ReferenceNumber string             `json:"referenceNumber,omitempty"`
+	Reason          ipn.UnbookedReason `json:"reason" enum:"amount_missing,currency_missing,same_reversal,opening_unknown"`
+	Sentence        string             `json:"sentence" doc:"The reason in words"`
+}
+
+func viewUnbooked(u *ipn.UnbookedEvent) unbookedView {
+	return unbookedView{EventID: u.EventID, Test: u.Test, TransactionType: u.TransactionType, ReferenceNumber: u.ReferenceNumber,
+		Reason: u.Reason, Sentence: u.Reason.Sentence()}
+}
+
 // totalView is a sum of movements.
 type totalView struct {
 	ipn.Total
@@ -101,7 +116,7 @@ type timelineEntry struct {
 
 // timeline returns the last 1,000 events that q asks for, oldest first.
 func (o *Office) timeline(ctx context.Context, q ipn.Question) ([]timelineEntry, error) {
-	q.Limit = 1000
+	q.Limit, q.FactsOnly = 1000, true
 	events, err := o.History.Events(ctx, q)
 	if err != nil {
 		return nil, err

@@ -59,6 +59,32 @@ func TestAnEventIsShownWhole(t *testing.T) {
 	}
 }
 
+func TestAnEventTellsItsNextPlanItsEndAndItsDeposits(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t, pgtest.New(t), ipn.Secret{})
+	deposit := func(index float64, amount, currency string) any {
+		return map[string]any{"index": index, "amount": amount, "currency": currency}
+	}
+	for _, tc := range []struct {
+		name, body string
+		want       map[string]any
+	}{
+		{"a move of plan", "transactionType=CONTRACT_CHANGE&referenceNumber=R1&oldContractId=P1&newContractId=P2&untilDate=12/20/2026+08:30+AM",
+			map[string]any{"contractId": "P1", "newContractId": "P2", "untilAt": "2026-12-20T16:30:00Z", "deposits": nil}},
+		{"a payout", "transactionType=PAYOUT&payoutId=1&amount[0]=500.00&currency[0]=EUR&amount[1]=x&currency[1]=USD",
+			map[string]any{"newContractId": nil, "untilAt": nil, "deposits": []any{deposit(0, "500.00", "EUR"), map[string]any{"index": 1.0, "currency": "USD"}}}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got := o.get(fmt.Sprint("/api/v1/events/", o.record(tc.body).EventID))
+			for name, value := range tc.want {
+				if !reflect.DeepEqual(got[name], value) {
+					t.Errorf("%s: got %v, want %v", name, got[name], value)
+				}
+			}
+		})
+	}
+}
+
 func TestTheRawBodyIsGivenByteForByte(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, pgtest.New(t), ipn.Secret{})

@@ -73,6 +73,8 @@ type Books interface {
 	Subscription(ctx context.Context, id string, test bool) (ipn.SubscriptionBook, error)
 	// Disputes returns at most q.Limit disputes; AgeDays and EstimatedDeadline are left to the caller.
 	Disputes(ctx context.Context, q ipn.DisputeQuestion) ([]ipn.DisputeBook, error)
+	// Unbooked returns at most q.Limit notes of money that is not booked, those of the newest events first.
+	Unbooked(ctx context.Context, q ipn.UnbookedQuestion) ([]ipn.UnbookedEvent, error)
 	// Totals returns the sums of movements that q asks for.
 	Totals(ctx context.Context, q ipn.TotalsQuestion) ([]ipn.Total, error)
 }

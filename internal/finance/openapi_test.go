@@ -27,6 +27,7 @@ var operations = map[string][]string{
 	"/api/v1/transactions/{referenceNumber}": {"get"},
 	"/api/v1/subscriptions/{id}":             {"get"},
 	"/api/v1/disputes":                       {"get"},
+	"/api/v1/unbooked":                       {"get"},
 	"/api/v1/totals":                         {"get"},
 }
 
@@ -81,6 +82,8 @@ func TestTheDescriptionHoldsWhatIsAnswered(t *testing.T) {
 		{"TransactionView", "state", "string", true},
 		{"TransactionView", "timeline", "array", true},
 		{"DisputeView", "estimatedDeadline", "string", false},
+		{"EventDetail", "deposits", "array", false},
+		{"UnbookedView", "sentence", "string", true},
 		{"TotalView", "amountUSD", "string", true},
 	}
 	for _, tc := range tests {
@@ -120,7 +123,7 @@ func eachReference(value any, f func(string)) {
 func TestWhatIsNotServedIsNotAnswered(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, "host="+t.TempDir(), ipn.Secret{}, func(o *finance.Office) { o.Handlers = nil })
-	for _, path := range []string{"/api/v1/handlers", "/api/v1/parked", "/api/v1/audit", "/api/v1/transactions/R1", "/api/v1/disputes", "/api/v1/totals"} {
+	for _, path := range []string{"/api/v1/handlers", "/api/v1/parked", "/api/v1/audit", "/api/v1/transactions/R1", "/api/v1/disputes", "/api/v1/unbooked", "/api/v1/totals"} {
 		if got := o.do(http.MethodGet, path).Code; got != http.StatusNotFound {
 			t.Errorf("%s: got %d", path, got)
 		}

@@ -50,7 +50,7 @@ func (o *Office) listParked(ctx context.Context, in *parkedQuery) (*parkedPage, 
 	q := ipn.ParkedQuestion{Handler: in.Handler, State: ipn.EventState(in.State), Limit: in.Limit + 1}
 	if in.Cursor != "" {
 		var ok bool
-		if q.After, q.AfterHandler, ok = decodeParkedCursor(in.Cursor); !ok {
+		if q.After, q.AfterHandler, ok = decodeEntryCursor(in.Cursor); !ok {
 			return nil, badCursor()
 		}
 	}
@@ -61,25 +61,26 @@ func (o *Office) listParked(ctx context.Context, in *parkedQuery) (*parkedPage, 
 	page := &parkedPage{}
 	if len(parked) > in.Limit {
 		parked = parked[:in.Limit]
-		page.Body.NextCursor = encodeParkedCursor(&parked[in.Limit-1])
+		page.Body.NextCursor = encodeEntryCursor(parked[in.Limit-1].EventID, parked[in.Limit-1].Handler)
 	}
 	page.Body.Items = append([]ipn.ParkedEvent{}, parked...)
 	return page, nil
 }
 
-// The cursor of the parked list is the last entry of a page: the event's id, then the handler.
-func encodeParkedCursor(p *ipn.ParkedEvent) string {
-	raw := binary.BigEndian.AppendUint64(nil, uint64(p.EventID))
-	return base64.RawURLEncoding.EncodeToString(append(raw, p.Handler...))
+// The cursor of a list that may hold an event several times is the last entry of a page: the event's id, then the word
+// that tells its entries apart, such as the handler.
+func encodeEntryCursor(eventID int64, word string) string {
+	raw := binary.BigEndian.AppendUint64(nil, uint64(eventID))
+	return base64.RawURLEncoding.EncodeToString(append(raw, word...))
 }
 
-func decodeParkedCursor(text string) (eventID int64, handler string, ok bool) {
+func decodeEntryCursor(text string) (eventID int64, word string, ok bool) {
 	raw, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil || len(raw) < 9 {
 		return 0, "", false
 	}
-	eventID, handler = int64(binary.BigEndian.Uint64(raw)), string(raw[8:])
-	return eventID, handler, eventID > 0 && storable(handler)
+	eventID, word = int64(binary.BigEndian.Uint64(raw)), string(raw[8:])
+	return eventID, word, eventID > 0 && storable(word)
 }
 
 type redriveRequest struct {

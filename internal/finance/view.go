@@ -19,6 +19,7 @@ type EventView struct {
 	SubscriptionID        string          `json:"subscriptionId,omitempty"`
 	AccountID             string          `json:"accountId,omitempty"`
 	ContractID            string          `json:"contractId,omitempty"`
+	NewContractID         string          `json:"newContractId,omitempty" doc:"The plan that a CONTRACT_CHANGE moves to"`
 	MerchantTransactionID string          `json:"merchantTransactionId,omitempty"`
 	VendorID              string          `json:"vendorId,omitempty"`
 	Amount                string          `json:"amount,omitempty" doc:"What the shopper was charged or given back, a magnitude"`
@@ -26,11 +27,13 @@ type EventView struct {
 	AmountUSD             string          `json:"amountUSD,omitempty"`
 	TaxAmount             string          `json:"taxAmount,omitempty"`
 	TaxAmountUSD          string          `json:"taxAmountUSD,omitempty"`
+	Deposits              []depositView   `json:"deposits,omitempty" doc:"The amounts of a payout or a vendor's report, one per currency"`
 	PaymentMethod         string          `json:"paymentMethod,omitempty"`
 	Country               string          `json:"country,omitempty"`
 	Status                string          `json:"status,omitempty"`
 	Test                  bool            `json:"test"`
 	OccurredAt            *time.Time      `json:"occurredAt,omitempty" doc:"The sender's date as an instant; absent when the sender gave none"`
+	UntilAt               *time.Time      `json:"untilAt,omitempty" doc:"The sender's untilDate as an instant: the next renewal, or the end of what was paid"`
 	ReceivedAt            time.Time       `json:"receivedAt"`
 	LastReceivedAt        time.Time       `json:"lastReceivedAt"`
 	Receipts              int64           `json:"receipts" doc:"Accepted posts of this event"`
@@ -40,6 +43,12 @@ type EventView struct {
 	Digest                string          `json:"digest" doc:"SHA-256 of the raw body"`
 	Problems              []problemView   `json:"problems"`
 	Fields                json.RawMessage `json:"fields" doc:"Every field of the body by its name as sent; repeated names as arrays"`
+}
+
+type depositView struct {
+	Index    int    `json:"index" doc:"Of the sender's field names"`
+	Amount   string `json:"amount,omitempty" doc:"A magnitude; absent when it could not be read"`
+	Currency string `json:"currency,omitempty"`
 }
 
 type problemView struct {
@@ -72,7 +81,7 @@ func (o *Office) view(s *ipn.Stored) EventView {
 	f := &s.Facts
 	v := EventView{
 		ID: s.ID, TransactionType: f.TransactionType, ReferenceNumber: f.ReferenceNumber, OriginalRefNum: f.OriginalReference,
-		ReversalRefNum: f.ReversalReference, SubscriptionID: f.SubscriptionID, AccountID: f.AccountID, ContractID: f.ContractID,
+		ReversalRefNum: f.ReversalReference, SubscriptionID: f.SubscriptionID, AccountID: f.AccountID, ContractID: f.ContractID, NewContractID: f.NewContractID,
 		MerchantTransactionID: f.MerchantTransactionID, VendorID: f.VendorID, Amount: f.Amount.String(), Currency: f.Currency,
 		AmountUSD: f.AmountUSD.String(), TaxAmount: f.TaxAmount.String(), TaxAmountUSD: f.TaxUSD.String(), PaymentMethod: f.PaymentMethod,
 		Country: f.Country, Status: f.Status, Test: f.Test, ReceivedAt: s.ReceivedAt, LastReceivedAt: s.LastReceivedAt, Receipts: s.Receipts,
@@ -81,6 +90,12 @@ func (o *Office) view(s *ipn.Stored) EventView {
 	}
 	if !f.OccurredAt.IsZero() {
 		v.OccurredAt = &f.OccurredAt
+	}
+	if !f.UntilAt.IsZero() {
+		v.UntilAt = &f.UntilAt
+	}
+	for _, d := range f.Deposits {
+		v.Deposits = append(v.Deposits, depositView{Index: d.Index, Amount: d.Amount.String(), Currency: d.Currency})
 	}
 	for i, p := range s.Problems {
 		v.Problems[i] = problemView{Field: p.Field, Code: p.Code, Detail: p.Detail, Sentence: ipn.ProblemSentence(p.Code)}

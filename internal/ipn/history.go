@@ -21,6 +21,7 @@ type Question struct {
 	Text                  string    // an exact value of any of the reference columns
 	After                 *Position // continue behind this event
 	Limit                 int       // events on the page
+	FactsOnly             bool      // leave Raw and Headers nil: nothing of the payloads is read
 }
 
 // Position is a place in the listing: newest first, by the time an event is listed under, then by id.
@@ -42,7 +43,7 @@ type Stored struct {
 	ReceivedAt     time.Time
 	LastReceivedAt time.Time
 	SortedAt       time.Time
-	Raw            []byte            // nil once the payload was dropped
+	Raw            []byte            // nil once the payload was dropped, and where only facts were asked for
 	Headers        map[string]string // of the first receipt
 }
 

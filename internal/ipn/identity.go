@@ -31,7 +31,7 @@ type Scope struct {
 	NodeFields []string // names of the sender's data-centre fields; the first that is not empty counts
 }
 
-// Identify returns the event's identity: SHA-256 over endpoint, node, transactionType and the parts that the type's
+// Identify returns the event's identity: SHA-256 over endpoint, node, transactionType, testMode and the parts that the type's
 // rule asks for. Every part is preceded by its length, so no two lists of parts read the same. If a part the rule
 // needs is empty or contradicted, the whole content takes its place: merging two events loses one, while telling one
 // event twice is seen and mended.
@@ -39,7 +39,7 @@ func (s Scope) Identify(e *Event) Identity {
 	w := make(keyWriter, 0, 512)
 	w.part(s.Endpoint)
 	w.part(s.node(e))
-	w.part(strings.ToUpper(e.Facts.TransactionType))
+	w.part(strings.ToUpper(e.Facts.TransactionType) + testMark(e))
 	key, rule := e.Type.key.choose(e)
 	w.part(rule)
 	if key == nil {
@@ -50,6 +50,15 @@ func (s Scope) Identify(e *Event) Identity {
 		w.part(key[i].text(e))
 	}
 	return sha256.Sum256(w)
+}
+
+// testMark keeps a test order apart from a live one with the same references: neither may stand for the other. No name of a
+// type holds a NUL.
+func testMark(e *Event) string {
+	if e.Facts.Test {
+		return "\x00test"
+	}
+	return ""
 }
 
 // node returns the value of the first node field that is not blank. Should the sender repeat that field, the smallest

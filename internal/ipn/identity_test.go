@@ -40,6 +40,8 @@ func TestIdentity(t *testing.T) {
 		{"a dispute's status returns", "CHARGEBACK_STATUS_CHANGED&reversalRefNum=1&cbStatus=WORKING" + day, "CHARGEBACK_STATUS_CHANGED&reversalRefNum=1&cbStatus=WORKING" + later, false},
 		{"a dispute's status changes within a minute", "CHARGEBACK_STATUS_CHANGED&reversalRefNum=1&cbStatus=NEW" + day, "CHARGEBACK_STATUS_CHANGED&reversalRefNum=1&cbStatus=WORKING" + day, false},
 		{"a dispute's status in another letter case", "CHARGEBACK_STATUS_CHANGED&reversalRefNum=1&cbStatus=NEW" + day, "CHARGEBACK_STATUS_CHANGED&reversalRefNum=1&cbStatus=New" + day, true},
+		{"a test order and a live one under one number", "CHARGE&referenceNumber=1&testMode=Y", "CHARGE&referenceNumber=1&testMode=N", false},
+		{"a live order that says so and one that says nothing", "CHARGE&referenceNumber=1&testMode=N", "CHARGE&referenceNumber=1", true},
 		{"two changes of plan under one charge", "CONTRACT_CHANGE&subscriptionId=1&oldContractId=1&newContractId=2" + day, "CONTRACT_CHANGE&subscriptionId=1&oldContractId=2&newContractId=1" + day, false},
 		{"two reasons of one failed cycle", "SUBSCRIPTION_CHARGE_FAILURE&subscriptionId=1&failureReason=a" + day, "SUBSCRIPTION_CHARGE_FAILURE&subscriptionId=1&failureReason=b" + day, false},
 		{"two reminders of one cycle", "SUBSCRIPTION_REMINDER&subscriptionId=1&untilDate=a" + day, "SUBSCRIPTION_REMINDER&subscriptionId=1&untilDate=b" + day, false},

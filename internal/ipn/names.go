@@ -36,7 +36,7 @@ var nameTable = [...]nameRow{
 	// The IPN itself.
 	{name: "transactionType", critical: true},
 	{name: "transactionDate", kind: kindDate, critical: true},
-	{name: "testMode", kind: kindFlag},
+	{name: "testMode", kind: kindFlag, critical: true},
 	{name: "targetBalance"},
 	{name: "authKey"},
 	{name: "ipnId"},

@@ -22,12 +22,14 @@ const leaveTime = 15 * time.Second
 // into the audit. When the process is cut meanwhile the handler stays paused, for all to see, until it is resumed. It
 // fails with ipn.ErrNotFound, ipn.ErrUnavailable, ipn.ErrLed when the leader does not leave, or the error of do.
 func (s *Store) Exclusively(ctx context.Context, action, handler string, act ipn.Act, do func(ctx context.Context, position int64) (details any, err error)) (err error) {
-	var paused bool
-	if err := s.queries.QueryRow(ctx, "select paused_at is not null from handler_cursors where handler = $1", handler).Scan(&paused); err != nil {
+	underWay := action + " under way: "
+	var pausedByOthers bool
+	if err := s.queries.QueryRow(ctx, "select paused_at is not null and not starts_with(paused_because, $2) from handler_cursors where handler = $1",
+		handler, underWay).Scan(&pausedByOthers); err != nil {
 		return notFound(err)
 	}
-	if !paused {
-		if err := s.PauseHandler(ctx, handler, act); err != nil {
+	if !pausedByOthers {
+		if err := s.PauseHandler(ctx, handler, ipn.Act{Actor: act.Actor, Reason: underWay + act.Reason}); err != nil {
 			return err
 		}
 		defer func() {

@@ -93,12 +93,14 @@ func (s *Store) ResumeHandler(ctx context.Context, name string, act ipn.Act) err
 // handler is a new one. It fails with ipn.ErrLed while a process leads it, ipn.ErrNotFound or ipn.ErrUnavailable.
 func (s *Store) ForgetHandler(ctx context.Context, name string, act ipn.Act) error {
 	return s.act(ctx, "forget", name, act, func(tx pgx.Tx) (any, error) {
-		var free bool
-		if err := tx.QueryRow(ctx, "select pg_try_advisory_xact_lock("+handlerKey+")", name, handlerLocks).Scan(&free); err != nil {
-			return nil, err
-		}
-		if !free {
-			return nil, ipn.ErrLed
+		for _, locks := range []int64{handlerLocks, servedLocks} {
+			var free bool
+			if err := tx.QueryRow(ctx, "select pg_try_advisory_xact_lock("+handlerKey+")", name, locks).Scan(&free); err != nil {
+				return nil, err
+			}
+			if !free {
+				return nil, ipn.ErrLed
+			}
 		}
 		var stood struct {
 			Position int64 `json:"position"`

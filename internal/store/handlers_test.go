@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
+	"github.com/ipn-receiver/ipn-receiver/internal/pgtest"
 	"github.com/ipn-receiver/ipn-receiver/internal/store"
 )
 
@@ -152,4 +154,36 @@ func gathered(tb testing.TB, registry *prometheus.Registry) map[string]float64 {
 		}
 	}
 	return values
+}
+
+func TestAHandlerThatAProcessServesIsNotForgottenThoughItIsPaused(t *testing.T) {
+	t.Parallel()
+	s := open(t, pgtest.New(t))
+	mustLead(t, s, sink).Close()
+	if err := s.PauseHandler(t.Context(), sink.Handler, auditor); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	listening, ended := make(chan struct{}, 1), make(chan error, 1)
+	go func() { ended <- s.Listen(ctx, []string{sink.Handler}, func() { listening <- struct{}{} }) }()
+	<-listening
+	if err := s.ForgetHandler(t.Context(), sink.Handler, auditor); !errors.Is(err, ipn.ErrLed) {
+		t.Errorf("got %v, want %v", err, ipn.ErrLed)
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the handler can be forgotten when the process has gone", func() bool {
+		return s.ForgetHandler(t.Context(), sink.Handler, auditor) == nil
+	})
+}
+
+func TestIntakeKeepsItsConnections(t *testing.T) {
+	t.Parallel()
+	dsn := pgtest.New(t)
+	open(t, dsn)
+	eventually(t, "intake has three connections that nobody asked for", func() bool {
+		return ask[int](t, dsn, "select count(*) from pg_stat_activity where application_name = 'ipn-receiver intake' and datname = current_database()") == 3
+	})
 }

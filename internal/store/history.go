@@ -24,9 +24,12 @@ const factColumns = `
 	coalesce(e.payment_method, '') as payment_method, coalesce(e.country, '') as country, coalesce(e.status, '') as status, e.test, e.occurred_at,
 	coalesce(e.new_contract_id, '') as new_contract_id, e.until_at, e.deposits`
 
-// eventColumns are read for every answer.
-const eventColumns = factColumns + `,
-	(select count(*) from variants v where v.event_id = e.id) as variants, p.raw, p.headers`
+// countedColumns add the number of an event's variants; eventColumns its payload as well.
+const (
+	countedColumns = factColumns + `,
+	(select count(*) from variants v where v.event_id = e.id) as variants`
+	eventColumns = countedColumns + bodyColumns
+)
 
 // fromEvents joins the payload by its partition key, so that one month is read and not all.
 const fromEvents = `
@@ -36,7 +39,11 @@ const fromEvents = `
 func (s *Store) Events(ctx context.Context, q ipn.Question) ([]ipn.Stored, error) {
 	where, args := conditions(q)
 	args = append(args, max(q.Limit, 1))
-	query := fmt.Sprintf("select %s %s %s order by e.sorted_at desc, e.id desc limit $%d", eventColumns, fromEvents, where, len(args))
+	columns, from := eventColumns, fromEvents
+	if q.FactsOnly {
+		columns, from = countedColumns, "from events e"
+	}
+	query := fmt.Sprintf("select %s %s %s order by e.sorted_at desc, e.id desc limit $%d", columns, from, where, len(args))
 	return s.stored(ctx, query, args...)
 }
 

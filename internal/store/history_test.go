@@ -3,6 +3,7 @@ package store_test
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -152,6 +153,30 @@ func TestAnEventOutlivesItsPayload(t *testing.T) {
 	execute(t, dsn, "delete from payloads")
 	if event, err := s.Event(t.Context(), id); err != nil || event.Raw != nil || event.Headers != nil || event.Facts.ReferenceNumber != "R1" {
 		t.Errorf("got %+v, %v", event, err)
+	}
+}
+
+func TestAQuestionForFactsReadsNoPayload(t *testing.T) {
+	t.Parallel()
+	dsn := pgtest.New(t)
+	s := open(t, dsn)
+	r := newRecorder(t, s)
+	run(t, r)
+	for range 2 {
+		mustRecord(t, r, charge("R1", "invoiceChargeAmount=21.00", "invoiceChargeCurrency=EUR"))
+	}
+	mustRecord(t, r, charge("R1", "invoiceChargeAmount=22.00", "invoiceChargeCurrency=EUR"))
+	question := ipn.Question{ReferenceNumber: "R1", Limit: 10}
+	want, err := s.Events(t.Context(), question)
+	if err != nil || len(want) != 1 || want[0].Raw == nil || want[0].Variants != 1 {
+		t.Fatalf("with the payload: got %+v, %v", want, err)
+	}
+	execute(t, dsn, "alter table payloads rename to elsewhere")
+	question.FactsOnly = true
+	got, err := s.Events(t.Context(), question)
+	want[0].Raw, want[0].Headers = nil, nil
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, %v, want %+v", got, err, want)
 	}
 }
 

@@ -17,7 +17,7 @@ func listening(tb testing.TB, s *store.Store) (woken chan struct{}, ended chan e
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		ended <- s.Listen(ctx, func() { woken <- struct{}{} })
+		ended <- s.Listen(ctx, []string{sink.Handler}, func() { woken <- struct{}{} })
 	}()
 	tb.Cleanup(func() { cancel(); <-done })
 	return woken, ended
@@ -58,10 +58,10 @@ func TestAListenerEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	s := open(t, pgtest.New(t))
 	ctx, cancel := context.WithCancel(t.Context())
-	if err := s.Listen(ctx, cancel); err != nil {
+	if err := s.Listen(ctx, nil, cancel); err != nil {
 		t.Errorf("got %v", err)
 	}
-	if err := s.Listen(ctx, func() { t.Error("it listened") }); err != nil {
+	if err := s.Listen(ctx, nil, func() { t.Error("it listened") }); err != nil {
 		t.Errorf("when it had ended already: got %v", err)
 	}
 }

@@ -26,6 +26,7 @@ const (
 	partsLock    = 5278945612340002 // held while a month of payloads is made
 	migratorLock = 5278945612340003 // held by the migrator's session
 	handlerLocks = 5278945612340004 // seeds the hash of a handler's name, which is the lock that its leader's session holds
+	servedLocks  = 5278945612340005 // seeds it for the lock that each process shares that has the handler in its settings
 )
 
 // logChannel is notified after each commit that may have extended the log.
@@ -53,11 +54,26 @@ type Store struct {
 	quarantineRows, quarantineBytes int64
 }
 
+const intakeConnections = 3 // for the recorder and quarantine
+
+// OwnConnections is how many connections a process may hold besides those for questions and one for each handler that it
+// leads: for intake, for news of the log, and for a migration.
+const OwnConnections = intakeConnections + 2
+
+// ConnectionsAllowed is how many connections the server lets its ordinary users have, all together.
+func (s *Store) ConnectionsAllowed(ctx context.Context) (n int, err error) {
+	err = s.queries.QueryRow(ctx, "select current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int").Scan(&n)
+	if err != nil {
+		return 0, unavailable(err)
+	}
+	return n, nil
+}
+
 // Open prepares the pools; it connects lazily, so it succeeds while the database is away. It fails only on a DSN that
 // cannot be read.
 func Open(ctx context.Context, c Config) (*Store, error) {
 	c.PoolSize = cmp.Or(c.PoolSize, 10)
-	intake, err := newPool(ctx, c, "intake", 3, 0)
+	intake, err := newPool(ctx, c, "intake", intakeConnections, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -87,6 +103,9 @@ func newPool(ctx context.Context, c Config, purpose string, size int32, statemen
 		return nil, fmt.Errorf("read the database URL: %w", err)
 	}
 	config.MaxConns = size
+	if purpose == "intake" {
+		config.MinConns = size // kept, so that nobody else can use up what the server allows
+	}
 	config.ConnConfig.ConnectTimeout = 2 * time.Second
 	params := config.ConnConfig.RuntimeParams
 	params["application_name"] = "ipn-receiver " + purpose
@@ -106,7 +125,8 @@ func newPool(ctx context.Context, c Config, purpose string, size int32, statemen
 	return pool, nil
 }
 
-// Close closes every connection, after those in use were given back.
+// Close closes every connection, after those in use were given back. With a server that hangs it may take a quarter of a
+// minute: so long the driver goes on trying to end a statement in order.
 func (s *Store) Close() {
 	s.queries.Close()
 	s.intake.Close()

@@ -4,15 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"runtime/debug"
-	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"github.com/ipn-receiver/ipn-receiver/internal/dispatch"
 	"github.com/ipn-receiver/ipn-receiver/internal/embeddedpg"
@@ -154,47 +149,6 @@ func (c *dispatched) drain(ctx context.Context, postgres *embeddedpg.Server) err
 	return nil
 }
 
-// worked is what it took to work off a backlog.
-type worked struct{ took, own, postgres time.Duration }
-
-// workOff lets one handler work off events in a fresh database: those that are there already, or those that come in
-// meanwhile.
-func (c *dispatched) workOff(ctx context.Context, postgres *embeddedpg.Server, name string, events int, live bool) (w worked, err error) {
-	if err := freshDatabase(ctx, postgres); err != nil {
-		return w, err
-	}
-	kept, err := store.Open(ctx, store.Config{DSN: postgres.DSN(databaseName), PoolSize: 4})
-	if err != nil {
-		return w, err
-	}
-	defer kept.Close()
-	var head int64
-	if !live {
-		if head, err = fill(ctx, kept, events); err != nil {
-			return w, err
-		}
-	}
-	if err := settleDown(ctx, postgres); err != nil {
-		return w, err
-	}
-	cursor := &cursor{moved: make(chan struct{}, 1)}
-	own, database := processorTime(postgres.PID())
-	began := time.Now()
-	err = c.run(ctx, kept, cursor.settled, []string{name}, func() (err error) {
-		if live {
-			if head, err = fill(ctx, kept, events); err != nil {
-				return err
-			}
-		}
-		err = cursor.await(head)
-		w.took = time.Since(began)
-		return err
-	})
-	ownAfter, databaseAfter := processorTime(postgres.PID())
-	w.own, w.postgres = ownAfter-own, databaseAfter-database
-	return w, err
-}
-
 // cost compares acknowledgements with handlers at work and without any, in turn.
 func (c *dispatched) cost(ctx context.Context, postgres *embeddedpg.Server) error {
 	if c.Connections == 0 {
@@ -259,7 +213,7 @@ func (c *dispatched) run(ctx context.Context, kept *store.Store, settled func(ip
 		}
 		all = append(all, h.Handler)
 	}
-	dispatcher, err := dispatch.New(dispatch.Config{Handlers: all, Listen: kept.Listen, Interval: c.Interval})
+	dispatcher, err := dispatch.New(dispatch.Config{Handlers: all, Listen: func(ctx context.Context, wake func()) error { return kept.Listen(ctx, names, wake) }, Interval: c.Interval})
 	if err != nil {
 		return err
 	}
@@ -270,161 +224,4 @@ func (c *dispatched) run(ctx context.Context, kept *store.Store, settled func(ip
 	stop()
 	working.Wait()
 	return err
-}
-
-// settleDown lets neither the garbage nor the dirty pages of the filling be paid for by what is measured.
-func settleDown(ctx context.Context, postgres *embeddedpg.Server) error {
-	runtime.GC()
-	conn, err := pgx.Connect(ctx, postgres.DSN(databaseName))
-	if err != nil {
-		return err
-	}
-	defer conn.Close(ctx)
-	for _, order := range []string{"vacuum analyze", "checkpoint"} {
-		if _, err := conn.Exec(ctx, order); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// cursor is how far a handler is. Nobody asks the database for it: that would be measured too.
-type cursor struct {
-	position atomic.Int64
-	moved    chan struct{} // holds a token when it has moved
-}
-
-func (c *cursor) settled(s ipn.Settlement) {
-	if s.Position == 0 { // parked events only
-		return
-	}
-	c.position.Store(s.Position)
-	select {
-	case c.moved <- struct{}{}:
-	default:
-	}
-}
-
-func (c *cursor) await(head int64) error {
-	patience := time.After(2 * time.Minute)
-	for c.position.Load() < head {
-		select {
-		case <-c.moved:
-		case <-patience:
-			return errors.New("the handler did not catch up in two minutes")
-		}
-	}
-	return nil
-}
-
-// fill records so many charges, as fast as it goes, and returns the highest event id.
-func fill(ctx context.Context, kept *store.Store, n int) (head int64, err error) {
-	recorder, err := store.NewRecorder(kept, 0, nil)
-	if err != nil {
-		return 0, err
-	}
-	ctx, stop := context.WithCancel(ctx)
-	var running, workers sync.WaitGroup
-	var highest sync.Mutex
-	running.Go(func() { recorder.Run(ctx) })
-	from, decoder := newBodies(2, usualBody), new(ipn.Decoder)
-	left := make(chan struct{}, n+n/50)
-	for range n + n/50 { // one in a hundred repeats another
-		left <- struct{}{}
-	}
-	close(left)
-	failed := make(chan error, 64)
-	for range 64 {
-		workers.Go(func() {
-			for range left {
-				body, _ := from.take()
-				event := decoder.Decode([]byte(body), "")
-				recorded, err := recorder.Record(ctx, &ipn.Receipt{
-					Event: event, Identity: ipn.Scope{}.Identify(event), Digest: ipn.DigestOf([]byte(body)), Content: event.ContentDigest(),
-					Vouched: ipn.VouchedOff, Raw: []byte(body), Origin: ipn.Origin{ReceivedAt: time.Now()},
-				})
-				if err != nil {
-					failed <- err
-					return
-				}
-				highest.Lock()
-				head = max(head, recorded.EventID)
-				highest.Unlock()
-			}
-		})
-	}
-	workers.Wait()
-	stop()
-	running.Wait()
-	select {
-	case err := <-failed:
-		return 0, err
-	default:
-		fmt.Fprintf(os.Stderr, "filled %d events\n", n)
-		return head, nil
-	}
-}
-
-// watched tells of each settlement once it is committed.
-type watched struct {
-	dispatch.Lead
-	settled func(ipn.Settlement)
-}
-
-// Settle settles, and tells.
-func (w watched) Settle(ctx context.Context, s ipn.Settlement) error {
-	err := w.Lead.Settle(ctx, s)
-	if err == nil && w.settled != nil {
-		w.settled(s)
-	}
-	return err
-}
-
-// delays holds when events were acknowledged and when they were done.
-type delays struct {
-	mu    sync.Mutex
-	acked map[int64]time.Time
-	done  map[int64]time.Time
-}
-
-func (d *delays) ack(id int64) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if _, repeated := d.acked[id]; !repeated {
-		d.acked[id] = time.Now()
-	}
-}
-
-func (d *delays) settled(s ipn.Settlement) {
-	now := time.Now()
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for i := range s.Project {
-		d.done[s.Project[i].ID] = now
-	}
-}
-
-// await waits until every acknowledged event is done.
-func (d *delays) await() error {
-	for began := time.Now(); time.Since(began) < time.Minute; time.Sleep(5 * time.Millisecond) {
-		d.mu.Lock()
-		left := len(d.acked) - len(d.done)
-		d.mu.Unlock()
-		if left <= 0 {
-			return nil
-		}
-	}
-	return errors.New("the ledger did not catch up in a minute")
-}
-
-// sorted returns each event's delay, 0 where the ledger was done before the acknowledgement had left.
-func (d *delays) sorted() []time.Duration {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	var all []time.Duration
-	for id, at := range d.acked {
-		all = append(all, max(d.done[id].Sub(at), 0))
-	}
-	slices.Sort(all)
-	return all
 }

@@ -21,6 +21,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/ipn-receiver/ipn-receiver/internal/handlers/cloudevent"
@@ -102,6 +103,8 @@ func CheckURL(text string, allow []netip.Prefix) error {
 		return errors.New("write https://host/path: other schemes are not spoken")
 	case u.Hostname() == "" || u.Opaque != "":
 		return errors.New("the URL has no host: write https://host/path")
+	case !isPort(u.Port()):
+		return errors.New("the port is none: use 1 to 65535")
 	case u.User != nil:
 		return errors.New("the URL holds a user: take it out, it would be kept in the clear; the signature proves the sender")
 	case u.Fragment != "":
@@ -113,6 +116,12 @@ func CheckURL(text string, allow []netip.Prefix) error {
 		return guard{allow: allow, plain: u.Scheme == "http"}.check(addr)
 	}
 	return nil
+}
+
+// isPort accepts no port at all, which is the scheme's own.
+func isPort(text string) bool {
+	port, err := strconv.Atoi(text)
+	return text == "" || err == nil && port >= 1 && port <= 65535
 }
 
 // newTransport makes a transport of HTTP/1.1 that keeps its connections, one for each lane of the dispatcher.

@@ -12,8 +12,8 @@ import (
 type change struct {
 	gone    []ipn.Movement // to be taken away
 	booked  []ipn.Movement // to be written
-	settled []Unbooked     // to be taken away
-	left    []Unbooked     // to be written
+	settled []ipn.Unbooked // to be taken away
+	left    []ipn.Unbooked // to be written
 	totals  []ipn.Total    // by how much the daily totals grow; counts and sums may be negative
 }
 
@@ -21,7 +21,7 @@ type change struct {
 func changes(have, want Books) change {
 	var c change
 	c.gone, c.booked = differences(have.Movements, want.Movements, lineOf, sameMovement)
-	c.settled, c.left = differences(have.Unbooked, want.Unbooked, noteOf, func(a, b *Unbooked) bool { return *a == *b })
+	c.settled, c.left = differences(have.Unbooked, want.Unbooked, noteOf, func(a, b *ipn.Unbooked) bool { return *a == *b })
 	c.totals = growth(c.gone, c.booked)
 	return c
 }
@@ -61,10 +61,10 @@ func lineOf(m *ipn.Movement) line { return line{m.EventID, m.Line} }
 // note is a place among what is not booked.
 type note struct {
 	event  int64
-	reason string
+	reason ipn.UnbookedReason
 }
 
-func noteOf(u *Unbooked) note { return note{u.EventID, u.Reason} }
+func noteOf(u *ipn.Unbooked) note { return note{u.EventID, u.Reason} }
 
 // sameMovement tells whether two movements would be one row: 5.0 is 5.00, and an instant is one in every zone.
 func sameMovement(a, b *ipn.Movement) bool {

@@ -9,28 +9,11 @@ import (
 // Books are what a set of events comes to.
 type Books struct {
 	Movements     []ipn.Movement // by reference number, then in the order in which they happened
-	Unbooked      []Unbooked
+	Unbooked      []ipn.Unbooked
 	Transactions  []ipn.Transaction
 	Subscriptions []ipn.SubscriptionBook
 	Disputes      []ipn.DisputeBook
 }
-
-// Unbooked is an event whose money is not, or not all, in the movements: it stands here instead, in sight. At most one
-// per event and reason; an event may have movements as well.
-type Unbooked struct {
-	EventID         int64
-	Test            bool
-	ReferenceNumber string // "" when the event belongs to no transaction
-	Reason          string // one of the constants below
-}
-
-// The closed set of reasons; the schema checks the same words.
-const (
-	AmountMissing   = "amount_missing"   // no amount could be read: absent, malformed or contradicted
-	CurrencyMissing = "currency_missing" // the amount has no currency
-	SameReversal    = "same_reversal"    // another event told the same reversal, and stands for it
-	OpeningUnknown  = "opening_unknown"  // a dispute was won whose opening is not booked: nothing to give back
-)
 
 // Key names one transaction or one subscription in the live books or in those of test orders, which never mix.
 type Key struct {

@@ -70,7 +70,7 @@ func sumsOf(books ledger.Books) sums {
 		s.add(fmt.Sprintf("%t net %s", x.Test, x.Currency), x.Charged.Sub(x.Refunded).Sub(x.Disputed).Rat())
 	}
 	for _, u := range books.Unbooked {
-		s.add("unbooked "+u.Reason, big.NewRat(1, 1))
+		s.add("unbooked "+string(u.Reason), big.NewRat(1, 1))
 	}
 	return s
 }

@@ -126,7 +126,7 @@ func (t *touched) loadBooked(ctx context.Context, tx pgx.Tx, before int64) (book
 		return err
 	})
 	batch.Queue(loadUnbooked, old).Query(func(rows pgx.Rows) (err error) {
-		booked.Unbooked, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (u Unbooked, err error) {
+		booked.Unbooked, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (u ipn.Unbooked, err error) {
 			err = row.Scan(&u.EventID, &u.Reason, &u.Test, &u.ReferenceNumber)
 			return u, err
 		})

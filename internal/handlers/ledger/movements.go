@@ -38,7 +38,7 @@ var kinds = map[ipn.MovementKind]struct {
 type booking struct {
 	reference string
 	movements []ipn.Movement
-	unbooked  []Unbooked
+	unbooked  []ipn.Unbooked
 	takings   map[string][]ipn.Movement // what each dispute took, by reversal number
 
 	unreadable bool // money that could not be read
@@ -55,7 +55,7 @@ func bookAll(reference string, entries []*entry, disputes []*dispute) booking {
 		switch key := e.reversal(); {
 		case e.kind == "":
 		case key.number != "" && told[key] != e:
-			b.leave(e, SameReversal)
+			b.leave(e, ipn.UnbookedSameReversal)
 			b.differs = b.differs || e.contradicts(told[key])
 		case e.kind == ipn.MovePayout:
 			b.payOut(e)
@@ -115,7 +115,7 @@ func (e *entry) tellsBetter(than *entry) bool {
 }
 
 // unreadable returns why the event's amount cannot be booked, "" if it can.
-func (e *entry) unreadable() string {
+func (e *entry) unreadable() ipn.UnbookedReason {
 	return unreadable(e.Facts.Amount, e.Facts.Currency)
 }
 
@@ -128,21 +128,21 @@ func (e *entry) contradicts(other *entry) bool {
 }
 
 // unreadable is a reason, not a judgement: an amount of 0 is told, and is booked as 0.
-func unreadable(amount ipn.Money, currency string) string {
+func unreadable(amount ipn.Money, currency string) ipn.UnbookedReason {
 	switch {
 	case amount.IsZero():
-		return AmountMissing
+		return ipn.UnbookedNoAmount
 	case currency == "":
-		return CurrencyMissing
+		return ipn.UnbookedNoCurrency
 	}
 	return ""
 }
 
 // leave notes that an event's money is not booked. Nothing that tells money is passed over without a note: every
 // event of a money type ends in a movement, in a note, or in both.
-func (b *booking) leave(e *entry, reason string) {
-	b.unreadable = b.unreadable || reason == AmountMissing || reason == CurrencyMissing
-	b.unbooked = append(b.unbooked, Unbooked{EventID: e.ID, Test: e.Facts.Test, ReferenceNumber: b.reference, Reason: reason})
+func (b *booking) leave(e *entry, reason ipn.UnbookedReason) {
+	b.unreadable = b.unreadable || reason == ipn.UnbookedNoAmount || reason == ipn.UnbookedNoCurrency
+	b.unbooked = append(b.unbooked, ipn.Unbooked{EventID: e.ID, Test: e.Facts.Test, ReferenceNumber: b.reference, Reason: reason})
 }
 
 // take books the one amount of an event. Tax and dollars come with it only where the sender tells those of this
@@ -168,7 +168,7 @@ func (b *booking) take(e *entry) {
 
 // payOut books a payout's deposits, a line per currency; a payout is always booked by itself. Those that cannot be read are left, and noted once.
 func (b *booking) payOut(e *entry) {
-	var reason string
+	var reason ipn.UnbookedReason
 	for _, deposit := range e.Facts.Deposits {
 		if why := unreadable(deposit.Amount, deposit.Currency); why != "" {
 			reason = cmp.Or(reason, why)
@@ -177,7 +177,7 @@ func (b *booking) payOut(e *entry) {
 		b.movements = append(b.movements, b.movement(e, len(b.movements), e.kind, deposit.Currency, deposit.Amount))
 	}
 	if len(e.Facts.Deposits) == 0 {
-		reason = AmountMissing
+		reason = ipn.UnbookedNoAmount
 	}
 	if reason != "" {
 		b.leave(e, reason)
@@ -189,7 +189,7 @@ func (b *booking) payOut(e *entry) {
 func (b *booking) giveBack(d *dispute) {
 	takings := b.takings[d.ReversalReference]
 	if len(takings) == 0 {
-		b.leave(d.turned, OpeningUnknown)
+		b.leave(d.turned, ipn.UnbookedNoOpening)
 	}
 	line := b.lines(d.turned.ID)
 	for i, taken := range takings {

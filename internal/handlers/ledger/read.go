@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -97,6 +98,29 @@ func readDispute(row pgx.CollectableRow) (ipn.DisputeBook, error) {
 	err := row.Scan(&d.Test, &d.ReferenceNumber, &d.ReversalReference, &d.State, &d.Status, &d.Path, &d.Amount, &d.Currency, &d.OpenedAt, &d.EndedAt, &d.LastAt, &d.Events)
 	d.OpenedAt, d.LastAt, d.EndedAt = d.OpenedAt.UTC(), d.LastAt.UTC(), inUTC(d.EndedAt)
 	return d, err
+}
+
+// Unbooked returns at most q.Limit notes of money that is not booked. An event that the log lost would still be listed,
+// with its number alone: what is not booked must never drop out of sight.
+func (r *Reader) Unbooked(ctx context.Context, q ipn.UnbookedQuestion) ([]ipn.UnbookedEvent, error) {
+	after := ipn.UnbookedPosition{EventID: math.MaxInt64} // in front of all
+	if q.After != nil {
+		after = *q.After
+	}
+	rows, err := r.pool.Query(ctx, `
+		select u.event_id, u.reason, u.test, coalesce(u.reference_number, e.reference_number, ''), coalesce(e.transaction_type, '')
+		from unbooked u left join events e on e.id = u.event_id
+		where u.test = $1 and ($2 = '' or u.reason = $2) and (u.event_id, u.reason) < ($3, $4)
+		order by u.event_id desc, u.reason desc limit $5`,
+		q.Test, string(q.Reason), after.EventID, string(after.Reason), max(q.Limit, 1))
+	if err != nil {
+		return nil, known(err)
+	}
+	notes, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (u ipn.UnbookedEvent, err error) {
+		err = row.Scan(&u.EventID, &u.Reason, &u.Test, &u.ReferenceNumber, &u.TransactionType)
+		return u, err
+	})
+	return notes, known(err)
 }
 
 // Totals returns the sums of movements that q asks for, ordered by day, kind and currency. An unknown grouping is that

@@ -72,6 +72,69 @@ func TestDisputesAreListedInPagesLastOpenedFirst(t *testing.T) {
 	}
 }
 
+func TestWhatIsNotBookedIsListedInPagesNewestFirst(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.post(
+		body("01 CHARGE ref=R1 amount=1e3"), body("01 CHARGE ref=R2 amount=1"), body("02 CHARGE ref=R3 amount=1 cur="),
+		body("02 CHARGEBACK ref=R4 rev=D4 amount=1e3 status=COMPLETED_WON"), body("03 PAYOUT ref=R5 payout=9"), body("03 CHARGE ref=R6 amount=1e3 test=Y"),
+		body("04 REFUND ref=R1 rev=D7 reversal=9"), body("05 CANCELLATION_REFUND ref=R1 rev=D7 reversal=9"),
+	)
+	log := d.log()
+	d.project(log)
+	ids := make(map[int64]int) // which of the posts made the event
+	for i := range log {
+		ids[log[i].ID] = i + 1
+	}
+	for _, tt := range []struct {
+		name string
+		ask  ipn.UnbookedQuestion
+		want string
+	}{
+		{"all", ipn.UnbookedQuestion{}, "8 CANCELLATION_REFUND R1 same_reversal; 5 PAYOUT R5 amount_missing; 4 CHARGEBACK R4 opening_unknown; " +
+			"4 CHARGEBACK R4 amount_missing; 3 CHARGE R3 currency_missing; 1 CHARGE R1 amount_missing; "},
+		{"for a reason", ipn.UnbookedQuestion{Reason: ipn.UnbookedNoAmount}, "5 PAYOUT R5 amount_missing; 4 CHARGEBACK R4 amount_missing; 1 CHARGE R1 amount_missing; "},
+		{"for an unknown reason", ipn.UnbookedQuestion{Reason: "mood"}, ""},
+		{"of test orders", ipn.UnbookedQuestion{Test: true}, "6 CHARGE R6 amount_missing; "},
+	} {
+		for _, limit := range []int{1, 2, 10} {
+			t.Run(fmt.Sprintf("%s, %d on a page", tt.name, limit), func(t *testing.T) {
+				ask, got := tt.ask, ""
+				for ask.Limit = limit; ; {
+					page, err := d.reader.Unbooked(t.Context(), ask)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if len(page) == 0 {
+						break
+					}
+					for _, u := range page {
+						got += fmt.Sprintf("%d %s %s %s; ", ids[u.EventID], u.TransactionType, u.ReferenceNumber, u.Reason)
+						if u.Test != ask.Test {
+							t.Errorf("a note of the other book: %+v", u)
+						}
+					}
+					after := page[len(page)-1].Position()
+					ask.After = &after
+				}
+				if got != tt.want {
+					t.Errorf("\n got %s\nwant %s", got, tt.want)
+				}
+			})
+		}
+	}
+}
+
+func TestMoneyStaysInSightWithoutItsEvent(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.execute("insert into unbooked (event_id, reason, test, reference_number) values (42, 'amount_missing', false, 'R1')")
+	want := ipn.UnbookedEvent{Unbooked: ipn.Unbooked{EventID: 42, ReferenceNumber: "R1", Reason: ipn.UnbookedNoAmount}}
+	if got, err := d.reader.Unbooked(t.Context(), ipn.UnbookedQuestion{Limit: 9}); err != nil || len(got) != 1 || got[0] != want {
+		t.Errorf("got %+v, %v, want %+v", got, err, want)
+	}
+}
+
 func TestTotalsAreSumsByCurrencyWithPayoutsBeside(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
@@ -126,6 +189,7 @@ func TestAReaderSaysWhenTheDatabaseIsAway(t *testing.T) {
 		"transaction":  func() error { _, err := reader.Transaction(t.Context(), "R1", false); return err },
 		"subscription": func() error { _, err := reader.Subscription(t.Context(), "S1", false); return err },
 		"disputes":     func() error { _, err := reader.Disputes(t.Context(), ipn.DisputeQuestion{}); return err },
+		"unbooked":     func() error { _, err := reader.Unbooked(t.Context(), ipn.UnbookedQuestion{}); return err },
 		"totals":       func() error { _, err := reader.Totals(t.Context(), ipn.TotalsQuestion{}); return err },
 	} {
 		if err := ask(); !errors.Is(err, ipn.ErrUnavailable) {

@@ -6,7 +6,17 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
 )
+
+func TestTheSchemaKnowsEveryReasonNotToBook(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	for _, reason := range ipn.UnbookedReasons() {
+		d.execute("insert into unbooked (event_id, reason, test) values (1, $1, false)", string(reason))
+	}
+}
 
 func TestImpossibleRowsAreRefused(t *testing.T) {
 	t.Parallel()

@@ -125,13 +125,13 @@ func (c change) queue(batch *pgx.Batch) {
 			column(m, func(m *ipn.Movement) string { return digits(m.Amount) }), column(m, func(m *ipn.Movement) string { return digitsOrNull(m.Tax) }),
 			column(m, func(m *ipn.Movement) string { return digitsOrNull(m.AmountUSD) }))
 	}
-	eventID, reason := func(u *Unbooked) int64 { return u.EventID }, func(u *Unbooked) string { return u.Reason }
+	eventID, reason := func(u *ipn.Unbooked) int64 { return u.EventID }, func(u *ipn.Unbooked) string { return string(u.Reason) }
 	if u := c.settled; len(u) > 0 {
 		batch.Queue(deleteUnbooked, column(u, eventID), column(u, reason))
 	}
 	if u := c.left; len(u) > 0 {
 		batch.Queue(insertUnbooked, column(u, eventID), column(u, reason),
-			column(u, func(u *Unbooked) bool { return u.Test }), column(u, func(u *Unbooked) string { return u.ReferenceNumber }))
+			column(u, func(u *ipn.Unbooked) bool { return u.Test }), column(u, func(u *ipn.Unbooked) string { return u.ReferenceNumber }))
 	}
 	queueTotals(batch, c.totals)
 }

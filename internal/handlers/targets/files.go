@@ -74,7 +74,11 @@ func (n node) file() []byte {
 		return nil
 	}
 	text, err := readBounded(path, maxSecretFile)
-	if err != nil {
+	switch {
+	case err != nil && (strings.HasPrefix(n.text(), "whsec_") || !strings.ContainsAny(n.text(), "./")): // it may be the secret itself
+		n.fail("no file of that name %v: name a file, such as ./billing.secrets, and write the secret into it", err)
+		return nil
+	case err != nil:
 		n.fail("the file %s %v", path, err)
 		return nil
 	}

@@ -363,6 +363,7 @@ func TestEachFaultIsFound(t *testing.T) {
 		{"a closed address", strings.Replace(good, "x.example", "169.254.169.254", 1) + "}]", "a link-local address, which the target does not allow"},
 		{"no secrets", "forward: [{name: a, url: https://x.example}]", "name the file of the target's secrets"},
 		{"secrets and unsigned", good + ", unsigned: true}]", "take one of them out"},
+		{"a secret in the place of its file", strings.Replace(good, "good.secrets", "whsec_Y2FuYXJ5/Y2FuYXJ5", 1) + "}]", "secretsFile: no file of that name is not there: name a file"},
 		{"secrets that are not there", strings.Replace(good, "good.", "lost.", 1) + "}]", "is not there"},
 		{"secrets that are a folder", strings.Replace(good, "good.secrets", ".", 1) + "}]", "is a folder"},
 		{"secrets that are none", strings.Replace(good, "good.", "empty.", 1) + "}]", "holds no secret"},
