@@ -33,7 +33,7 @@ func (c *rebuildHandler) run(ctx context.Context, p *program) (int, error) {
 		return report, err
 	})
 	if err != nil {
-		return exitNo, fmt.Errorf("%w; if the handler is still paused: ipn-receiver handlers resume %s --reason ...", explained(err), c.Name)
+		return exitNo, fmt.Errorf("%w; should the handler still be paused, resume it: ipn-receiver handlers resume %s --reason TEXT", explained(err), c.Name)
 	}
 	if err := c.tell(p, report, func(w io.Writer) { printReport(w, report) }); err != nil {
 		return exitNo, err

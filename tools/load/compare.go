@@ -5,9 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"runtime"
-	"runtime/pprof"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -23,8 +20,8 @@ type compare struct {
 	Rate        int           `default:"500" help:"Open loop to measure, posts a second; 0 leaves it out."`
 	Rounds      int           `default:"5" help:"Rounds of each, in turn."`
 	Duration    time.Duration `default:"4s" help:"How long each run goes on."`
-	Dir         string        `type:"path" help:"Where the private PostgreSQL lives; not set: a temporary directory, removed at the end."`
-	Profile     string        `type:"path" help:"File that gets a CPU profile of this process, door and client together, for go tool pprof."`
+
+	private
 }
 
 // Validate refuses what would measure nothing.
@@ -43,58 +40,12 @@ var ways = []struct {
 
 // Run prints a Markdown table of medians (least to greatest).
 func (c *compare) Run() error {
-	ctx := context.Background()
-	dir, remove, err := c.dataDir()
-	if err != nil {
-		return err
-	}
-	defer remove()
-	postgres, err := embeddedpg.Start(ctx, embeddedpg.Config{Dir: dir, Durable: true})
-	if err != nil {
-		return err
-	}
-	defer func() { _ = postgres.Stop(ctx) }()
-	finish, err := c.startProfile()
-	if err != nil {
-		return err
-	}
-	defer finish()
-
-	fmt.Printf("%s; PostgreSQL %s, durable; %s, %d processors; %d rounds of %s\n\n",
-		time.Now().UTC().Format(time.DateTime), postgres.Version(), runtime.Version(), runtime.NumCPU(), c.Rounds, c.Duration)
-	fmt.Println("| load | way | acknowledged/s | p50 ms | p99 ms | CPU µs each: door and client + PostgreSQL | acknowledged/s against one each |")
-	fmt.Println("|---|---|---|---|---|---|---|")
-	return c.measureAll(ctx, postgres)
-}
-
-// dataDir is where PostgreSQL lives, and how to remove it again. Its parent is passable, because as root the server runs
-// under another account.
-func (c *compare) dataDir() (dir string, remove func(), err error) {
-	if c.Dir != "" {
-		return c.Dir, func() {}, nil
-	}
-	made, err := os.MkdirTemp("", "ipn-load-")
-	if err != nil {
-		return "", nil, err
-	}
-	if err := os.Chmod(made, 0o755); err != nil {
-		return "", nil, err
-	}
-	return filepath.Join(made, "data"), func() { _ = os.RemoveAll(made) }, nil
-}
-
-func (c *compare) startProfile() (finish func(), err error) {
-	if c.Profile == "" {
-		return func() {}, nil
-	}
-	file, err := os.Create(c.Profile)
-	if err != nil {
-		return nil, fmt.Errorf("--profile: %w", err)
-	}
-	if err := pprof.StartCPUProfile(file); err != nil {
-		return nil, err
-	}
-	return func() { pprof.StopCPUProfile(); _ = file.Close() }, nil
+	return c.measured(func(ctx context.Context, postgres *embeddedpg.Server) error {
+		fmt.Printf("%s; %d rounds of %s\n\n", machine(postgres), c.Rounds, c.Duration)
+		fmt.Println("| load | way | acknowledged/s | p50 ms | p99 ms | CPU µs each: door and client + PostgreSQL | acknowledged/s against one each |")
+		fmt.Println("|---|---|---|---|---|---|---|")
+		return c.measureAll(ctx, postgres)
+	})
 }
 
 // load posts to a door until it has enough.

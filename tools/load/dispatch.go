@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -25,8 +24,8 @@ type dispatched struct {
 	Rounds      int           `default:"3" help:"Rounds of each, in turn."`
 	Interval    time.Duration `default:"2ms" help:"Shortest time between two looks at the log, as --claim-interval of the program."`
 	Batch       int           `default:"256" help:"Events a handler is handed at a time, as --batch-size of the program."`
-	Profile     string        `type:"path" help:"File that gets a CPU profile of this process, for go tool pprof."`
-	Dir         string        `type:"path" help:"Where the private PostgreSQL lives; not set: a temporary directory, removed at the end."`
+
+	private
 }
 
 // Validate refuses what would measure nothing.
@@ -40,31 +39,15 @@ func (c *dispatched) Validate() error {
 // Run prints one line per figure.
 func (c *dispatched) Run() error {
 	debug.SetGCPercent(200) // as the program has it
-	ctx := context.Background()
-	as := &compare{Dir: c.Dir, Profile: c.Profile}
-	dir, remove, err := as.dataDir()
-	if err != nil {
-		return err
-	}
-	defer remove()
-	postgres, err := embeddedpg.Start(ctx, embeddedpg.Config{Dir: dir, Durable: true})
-	if err != nil {
-		return err
-	}
-	defer func() { _ = postgres.Stop(ctx) }()
-	finish, err := as.startProfile()
-	if err != nil {
-		return err
-	}
-	defer finish()
-	fmt.Printf("%s; PostgreSQL %s, durable; %s, %d processors; %d rounds; interval %s, batch %d\n",
-		time.Now().UTC().Format(time.DateTime), postgres.Version(), runtime.Version(), runtime.NumCPU(), c.Rounds, c.Interval, c.Batch)
-	for _, part := range []func(context.Context, *embeddedpg.Server) error{c.delay, c.poison, c.drain, c.cost} {
-		if err := part(ctx, postgres); err != nil {
-			return err
+	return c.measured(func(ctx context.Context, postgres *embeddedpg.Server) error {
+		fmt.Printf("%s; %d rounds; interval %s, batch %d\n", machine(postgres), c.Rounds, c.Interval, c.Batch)
+		for _, part := range []func(context.Context, *embeddedpg.Server) error{c.delay, c.poison, c.drain, c.cost} {
+			if err := part(ctx, postgres); err != nil {
+				return err
+			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // delay measures from the acknowledgement to the commit of the ledger's part, alone and beside a sink that takes a minute

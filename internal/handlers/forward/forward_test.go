@@ -379,7 +379,7 @@ func TestASecretIsReadStrictlyAndShownNever(t *testing.T) {
 		must(t, err)
 		encoded, err := json.Marshal(secret)
 		must(t, err)
-		if got := fmt.Sprintf("%v %+v %#v %s %q %x %s", secret, secret, []forward.Secret{secret}, secret, secret, secret, encoded); strings.Trim(got, `[]"hiden forwardScte.{}`) != "" {
+		if got := fmt.Sprintf("%v %+v %#v %s %q %x %s", secret, secret, []forward.Secret{secret}, secret, secret, secret, encoded); strings.Trim(got, `[]"hiden forwaSct.{}`) != "" {
 			t.Errorf("got %s", got)
 		}
 	}
