@@ -37,7 +37,7 @@ func (c *complaints) unless(holds bool, flag, format string, args ...any) {
 
 // check reads the secrets, fills in what depends on the machine, and returns all
 // that is wrong, each with its setting and how to mend it. Nothing but files of
-// secrets is opened.
+// secrets and the targets file is opened.
 func (s *Settings) check(machine machine) error {
 	var c complaints
 	for _, load := range []func() error{s.PrivateAccess.load, s.SigningKeys.load, s.Proof.load} {

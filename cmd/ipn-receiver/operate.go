@@ -114,7 +114,7 @@ func printHandlers(w io.Writer, handlers []ipn.HandlerState) {
 	fmt.Fprintln(table, "HANDLER\tKIND\tCURSOR\tLAG\tOLDEST\tPARKED\tBURIED\tSTATE")
 	for _, h := range handlers {
 		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%s\t%d\t%d\t%s\n", h.Name, h.Kind, h.Position, h.LagEvents,
-			age(h.LagSeconds), h.Parked, h.Buried, stateInWords(h))
+			age(h.LagSeconds), h.Parked, h.Buried, printable(stateInWords(h)))
 	}
 	_ = table.Flush()
 }
@@ -174,7 +174,7 @@ func printParked(w io.Writer, parked []ipn.ParkedEvent) {
 	_ = table.Flush()
 }
 
-// printable takes out what a terminal would act upon: texts of events are a stranger's.
+// printable takes out what a terminal would act upon: texts of events and of targets are a stranger's.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if !strconv.IsPrint(r) {

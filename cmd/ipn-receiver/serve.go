@@ -81,11 +81,11 @@ func (s *service) run(ctx context.Context) (err error) {
 	}
 	defer briefly(s.store.Close)
 	defer briefly(s.books.Close)
+	defer s.closeHandlers()
 	dispatcher, err := s.openDispatch()
 	if err != nil {
 		return err
 	}
-	defer s.closeHandlers()
 	edge, err := s.edge()
 	if err != nil {
 		return err
@@ -98,9 +98,11 @@ func (s *service) run(ctx context.Context) (err error) {
 	working.Go(func() { s.prepareSchema(background) })
 	working.Go(func() { s.keys.watch(background, s.log) })
 	working.Go(func() { s.database.keep(background, s.log) })
-	working.Go(func() { s.dispatch(ctx, dispatcher) }) // ends with the signal: what comes in meanwhile waits in the log
+	serving, rest := context.WithCancel(ctx) // ends with the signal: what comes in meanwhile waits in the log
+	working.Go(func() { s.dispatch(serving, dispatcher) })
 	defer working.Wait()
 	defer stop()
+	defer rest() // a door that fails ends the program without a signal
 
 	return edge.Run(ctx, s.program.stopNow)
 }
@@ -154,7 +156,6 @@ func (s *service) openDispatch() (*dispatch.Dispatcher, error) {
 		return nil, nil
 	}
 	if err := s.addHandlers(); err != nil {
-		s.closeHandlers()
 		return nil, err
 	}
 	if err := s.registry.Register(s.store.NewHandlerCollector(s.handlerNames())); err != nil {

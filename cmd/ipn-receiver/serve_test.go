@@ -18,6 +18,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+
 	"github.com/ipn-receiver/ipn-receiver/internal/pgtest"
 )
 
@@ -282,5 +285,31 @@ func TestAPrivatePostgreSQLThatDiesIsStartedAgainAndNobodyNotices(t *testing.T) 
 	}
 	if page := r.get("/api/v1/events?referenceNumber=1"); !strings.Contains(page, `"receipts":`) {
 		t.Errorf("the event is not there: %s", page)
+	}
+}
+
+func TestADoorThatFailsEndsTheProgramWithoutASignal(t *testing.T) {
+	p := &program{
+		args:      []string{"serve", "--listen=127.0.0.1:0", "--private-listen=127.0.0.1:0", "--database-url=" + pgtest.NewEmpty(t)},
+		lookupEnv: func(string) (string, bool) { return "", false },
+		stdout:    io.Discard, stderr: io.Discard, now: time.Now,
+	}
+	chosen, code := p.parse()
+	if chosen == nil {
+		t.Fatalf("exit code %d", code)
+	}
+	settings := &chosen.(*serveCommand).Settings
+	s := &service{Settings: settings, program: p, log: zap.NewNop(), registry: prometheus.NewRegistry(), migrated: make(chan struct{})}
+	ended := make(chan error, 1)
+	go func() { ended <- s.run(t.Context()) }()
+	<-s.migrated // the doors are open, and handlers are served
+	s.public.Close()
+	select {
+	case err := <-ended:
+		if err == nil {
+			t.Error("the program ended as if it had been told to")
+		}
+	case <-time.After(30 * time.Second):
+		t.Error("the program goes on without a door")
 	}
 }

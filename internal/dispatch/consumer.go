@@ -54,7 +54,7 @@ func newConsumer(h Handler, c Config, m meter) *consumer {
 	return &consumer{
 		Handler: h, log: log, meter: m,
 		wake: make(chan struct{}, 1), interval: c.Interval, poll: c.Poll, random: c.Random,
-		cell: &cell{budget: h.Budget, onStuck: m.stuck.Set, onPanic: func(text, stack string) {
+		cell: &cell{budget: h.Budget, onStuck: m.stuck.Add, onPanic: func(text, stack string) {
 			log.Error("a handler panicked", zap.String("error", text), zap.String("stack", stack))
 		}},
 		breaker: newBreaker(),

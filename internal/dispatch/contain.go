@@ -17,7 +17,7 @@ const grace = time.Second
 type cell struct {
 	budget  time.Duration
 	stuck   atomic.Int64 // runs that were left behind and have not returned since
-	onStuck func(runs float64)
+	onStuck func(change float64)
 	onPanic func(text, stack string)
 }
 
@@ -66,7 +66,8 @@ func (c *cell) await(ctx context.Context, ended <-chan report, left chan<- struc
 	case r := <-ended:
 		return r
 	case <-patience.C:
-		c.onStuck(float64(c.stuck.Add(1)))
+		c.stuck.Add(1)
+		c.onStuck(1)
 		close(left)
 		return report{err: errAbandoned, text: errAbandoned.Error(), broken: true}
 	}
@@ -84,7 +85,8 @@ func (c *cell) confine(ctx context.Context, work func(context.Context) error, en
 		select {
 		case ended <- r:
 		case <-left:
-			c.onStuck(float64(c.stuck.Add(-1)))
+			c.stuck.Add(-1)
+			c.onStuck(-1)
 		}
 	}()
 	r = read(work(ctx))

@@ -73,6 +73,7 @@ func (c *consumer) attempt(ctx context.Context, j *job) bool {
 		}
 		return c.Sink.Send(ctx, j.event)
 	})
+	r.lost = false // a sink holds no lead: whatever its error wraps, it is about the event
 	j.judge(r, c.Retry, ctx.Err() != nil, c.random)
 	tell(j)
 	if j.verdict != skipped {

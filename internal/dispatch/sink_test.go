@@ -71,6 +71,9 @@ func TestAnErrorSaysWhatBecomesOfTheEvent(t *testing.T) {
 		"Permanent buries at once":                                  {dispatch.Permanent(errBoom), dispatch.Retry{}, []string{"1 after 0s: buried"}},
 		"a wrapped Permanent too":                                   {fmt.Errorf("send: %w", dispatch.Permanent(errBoom)), dispatch.Retry{}, []string{"1 after 0s: buried"}},
 		"age buries before the attempts are spent":                  {errBoom, dispatch.Retry{Age: time.Minute}, []string{"1 after 0s: failed", "2 after 5s: failed", "3 after 25s: failed", "4 after 1m45s: buried"}},
+		"an error of another room is like any one":                  {fmt.Errorf("look it up: %w", ipn.ErrUnavailable), dispatch.Retry{Attempts: 2}, []string{"1 after 0s: failed", "2 after 5s: buried"}},
+		"a sink cannot say that its lead is lost":                   {ipn.ErrFenced, dispatch.Retry{Attempts: 1}, []string{"1 after 0s: buried"}},
+		"a sink cannot say that it is paused":                       {ipn.ErrPaused, dispatch.Retry{Attempts: 1}, []string{"1 after 0s: buried"}},
 		"an error of the context that nobody ended is like any one": {context.Canceled, dispatch.Retry{Attempts: 1}, []string{"1 after 0s: buried"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -18,9 +18,10 @@ var exclusiveSession = session{settings: map[string]string{"statement_timeout": 
 const leaveTime = 15 * time.Second
 
 // Exclusively does something to a handler's own tables while nobody leads it: the handler is paused, its leader leaves,
-// do is called with the cursor's position, and the handler goes on, unless it was paused before. What do returns goes
-// into the audit. When the process is cut meanwhile the handler stays paused, for all to see, until it is resumed. It
-// fails with ipn.ErrNotFound, ipn.ErrUnavailable, ipn.ErrLed when the leader does not leave, or the error of do.
+// do is called with the cursor's position, and the handler goes on, unless somebody else has paused it, before or
+// meanwhile. What do returns goes into the audit. When the process is cut meanwhile the handler stays paused, for all to
+// see, until it is resumed. It fails with ipn.ErrNotFound, ipn.ErrUnavailable, ipn.ErrLed when the leader does not leave,
+// or the error of do.
 func (s *Store) Exclusively(ctx context.Context, action, handler string, act ipn.Act, do func(ctx context.Context, position int64) (details any, err error)) (err error) {
 	underWay := action + " under way: "
 	var pausedByOthers bool
@@ -35,7 +36,9 @@ func (s *Store) Exclusively(ctx context.Context, action, handler string, act ipn
 		defer func() {
 			after, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTime)
 			defer cancel()
-			err = errors.Join(err, s.ResumeHandler(after, handler, act))
+			if resumed := s.resume(after, handler, act, underWay); !errors.Is(resumed, ipn.ErrNotFound) { // else somebody paused it meanwhile
+				err = errors.Join(err, resumed)
+			}
 		}()
 	}
 	conn, err := s.connect(ctx, action+" "+handler, exclusiveSession)

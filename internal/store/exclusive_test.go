@@ -79,3 +79,18 @@ func TestWorkThatFailsLeavesTheHandlerAsItWas(t *testing.T) {
 		t.Errorf("a handler that is not there: got %v", err)
 	}
 }
+
+func TestAPauseDuringTheWorkOutlastsIt(t *testing.T) {
+	t.Parallel()
+	s := open(t, pgtest.New(t))
+	mustLead(t, s, sink).Close()
+	err := s.Exclusively(t.Context(), "rebuild", sink.Handler, auditor, func(ctx context.Context, _ int64) (any, error) {
+		return struct{}{}, s.PauseHandler(ctx, sink.Handler, ipn.Act{Actor: "cli:jonas", Reason: "their migration"})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if state := stateOf(t, s); state.PausedBecause != "their migration" {
+		t.Errorf("paused because of %q", state.PausedBecause)
+	}
+}

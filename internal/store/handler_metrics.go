@@ -33,7 +33,7 @@ func (s *Store) NewHandlerCollector(names []string) prometheus.Collector {
 		store: s, names: slices.Clone(names),
 		parked: prometheus.NewDesc("ipn_parked_events", "Events that a handler failed on: parked to be tried again, or buried.", []string{"handler", "state"}, nil),
 		gauges: []handlerGauge{
-			gauge("ipn_handler_lag_events", "Events behind the cursor of a handler, counted up to 1,000,000.", func(h *handlerRow) float64 { return float64(h.LagEvents) }),
+			gauge("ipn_handler_lag_events", "Events behind the cursor of a handler, counted up to 100,000.", func(h *handlerRow) float64 { return float64(h.LagEvents) }),
 			gauge("ipn_handler_lag_seconds", "Age of the oldest event behind the cursor of a handler.", func(h *handlerRow) float64 { return h.LagSeconds }),
 			gauge("ipn_oldest_parked_seconds", "Age of the first failure of the parked or buried event that waits longest; 0 when there is none.", func(h *handlerRow) float64 { return h.OldestSeconds }),
 			gauge("ipn_handler_paused", "1 while a handler is paused.", func(h *handlerRow) float64 { return oneIf(h.PausedAt != nil) }),
@@ -60,7 +60,7 @@ func (c *handlerCollector) Describe(out chan<- *prometheus.Desc) {
 func (c *handlerCollector) Collect(out chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	rows, err := c.store.handlerRows(ctx)
+	rows, err := c.store.handlerRows(ctx, mostScraped)
 	if err != nil {
 		return
 	}

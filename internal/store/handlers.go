@@ -13,7 +13,7 @@ import (
 // Handlers returns where every handler stands that was ever led on this database, by name. Configured is left false. A
 // leader is told only while its session holds the lock. It fails with ipn.ErrUnavailable.
 func (s *Store) Handlers(ctx context.Context) ([]ipn.HandlerState, error) {
-	rows, err := s.handlerRows(ctx)
+	rows, err := s.handlerRows(ctx, mostListed)
 	if err != nil {
 		return nil, err
 	}
@@ -33,8 +33,14 @@ type handlerRow struct {
 	OldestSeconds float64
 }
 
-// handlerRows counts what lies behind each cursor up to a million, so that a new handler on an old log costs little.
-func (s *Store) handlerRows(ctx context.Context) ([]handlerRow, error) {
+// What lies behind a cursor is counted so far, so that a new handler on an old log costs little, and a scrape less.
+const (
+	mostListed  = 1_000_000
+	mostScraped = 100_000
+)
+
+// handlerRows counts what lies behind each cursor up to most.
+func (s *Store) handlerRows(ctx context.Context, most int) ([]handlerRow, error) {
 	rows, err := s.queries.Query(ctx, `
 		with held as (`+heldKeys+`)
 		select c.handler as name, c.kind, c.position, c.started, c.moved_at,
@@ -44,11 +50,11 @@ func (s *Store) handlerRows(ctx context.Context) ([]handlerRow, error) {
 			case when led then coalesce(c.leader, '') else '' end as leader, case when led then c.led_since end as led_since
 		from handler_cursors c
 			cross join lateral (select hashtextextended(c.handler, $1) in (select * from held) as led) as session
-			cross join lateral (select count(*) as events from (select from events e where e.id > c.position limit 1000000) as behind) as lag
+			cross join lateral (select count(*) as events from (select from events e where e.id > c.position limit $2) as behind) as lag
 			cross join lateral (select count(*) filter (where state = 'parked') as parked, count(*) filter (where state = 'buried') as buried,
 				min(first_failed_at) as oldest_at from parked k where k.handler = c.handler) as failed
 			left join lateral (select e.received_at from events e where e.id > c.position order by e.id limit 1) as next on true
-		order by c.handler`, handlerLocks)
+		order by c.handler`, handlerLocks, most)
 	if err != nil {
 		return nil, known(err)
 	}
@@ -83,14 +89,21 @@ func (s *Store) PauseHandler(ctx context.Context, name string, act ipn.Act) erro
 // ResumeHandler lets a paused handler go on where it stood; one that was not paused is left alone. It fails with
 // ipn.ErrNotFound or ipn.ErrUnavailable.
 func (s *Store) ResumeHandler(ctx context.Context, name string, act ipn.Act) error {
+	return s.resume(ctx, name, act, "")
+}
+
+// resume ends a pause whose reason begins with because, "" any; without one like it the error is ipn.ErrNotFound.
+func (s *Store) resume(ctx context.Context, name string, act ipn.Act, because string) error {
 	return s.act(ctx, "resume", name, act, func(tx pgx.Tx) (any, error) {
 		return nothing{}, one(tx.Exec(ctx, `
-			update handler_cursors set epoch = epoch + (paused_at is not null)::int, paused_at = null, paused_because = null where handler = $1`, name))
+			update handler_cursors set epoch = epoch + (paused_at is not null)::int, paused_at = null, paused_because = null
+			where handler = $1 and starts_with(coalesce(paused_because, ''), $2)`, name, because))
 	})
 }
 
 // ForgetHandler removes the cursor of a handler with its parked events and attempts; the audit stays. Led again, the
-// handler is a new one. It fails with ipn.ErrLed while a process leads it, ipn.ErrNotFound or ipn.ErrUnavailable.
+// handler is a new one. It fails with ipn.ErrLed while a process leads it or listens for it, ipn.ErrNotFound or
+// ipn.ErrUnavailable.
 func (s *Store) ForgetHandler(ctx context.Context, name string, act ipn.Act) error {
 	return s.act(ctx, "forget", name, act, func(tx pgx.Tx) (any, error) {
 		for _, locks := range []int64{handlerLocks, servedLocks} {

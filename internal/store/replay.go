@@ -74,13 +74,10 @@ func newAsked(q *ipn.Question) *asked {
 	}
 }
 
-// replay looks where the handler stands, unless it is a dry run under the lock that settlements take too.
+// replay looks for the events first and takes the lock that settlements take too only to write: a look at the whole log may
+// take a minute, and a leader must not be held up for so long.
 func (came *replayed) replay(ctx context.Context, tx pgx.Tx, r *ipn.Replay) error {
-	look := "update handler_cursors set epoch = epoch + 1 where handler = $1 returning position"
-	if r.DryRun {
-		look = "select position from handler_cursors where handler = $1"
-	}
-	if err := tx.QueryRow(ctx, look, r.Handler).Scan(&came.Before); err != nil {
+	if err := tx.QueryRow(ctx, "select position from handler_cursors where handler = $1", r.Handler).Scan(&came.Before); err != nil {
 		return err
 	}
 	came.Position = came.Before
@@ -90,6 +87,12 @@ func (came *replayed) replay(ctx context.Context, tx pgx.Tx, r *ipn.Replay) erro
 	}
 	came.All, came.Since = r.All, timeOrNull(r.Since)
 	return came.setBack(ctx, tx, r)
+}
+
+// fence keeps the leader from settling until the transaction ends, and lets it notice then. It returns the cursor.
+func fence(ctx context.Context, tx pgx.Tx, handler string) (position int64, err error) {
+	err = tx.QueryRow(ctx, "update handler_cursors set epoch = epoch + 1 where handler = $1 returning position", handler).Scan(&position)
+	return position, err
 }
 
 // setBack finds the new place, before the first event in log order that was received then or later: ids ascend with
@@ -103,10 +106,19 @@ func (came *replayed) setBack(ctx context.Context, tx pgx.Tx, r *ipn.Replay) err
 		came.Before, r.All, r.Since).Scan(&came.Position, &came.Events); err != nil || r.DryRun {
 		return err
 	}
+	at, err := fence(ctx, tx, r.Handler)
+	if err != nil {
+		return err
+	}
+	var meanwhile int64 // what the leader did while the place was looked for
+	if err := tx.QueryRow(ctx, "select count(*) from events where id > $1 and id <= $2", came.Before, at).Scan(&meanwhile); err != nil {
+		return err
+	}
+	came.Before, came.Events, came.Position = at, came.Events+meanwhile, min(came.Position, at)
 	if _, err := tx.Exec(ctx, "update handler_cursors set position = $2, started = least(started, $2) where handler = $1", r.Handler, came.Position); err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx, "delete from parked where handler = $1 and event_id > $2", r.Handler, came.Position)
+	_, err = tx.Exec(ctx, "delete from parked where handler = $1 and event_id > $2", r.Handler, came.Position)
 	return err
 }
 
@@ -120,10 +132,21 @@ func (came *replayed) park(ctx context.Context, tx pgx.Tx, r *ipn.Replay) error 
 	if r.DryRun {
 		return tx.QueryRow(ctx, "select count(*)"+where, which.args...).Scan(&came.Events)
 	}
+	rows, err := tx.Query(ctx, "select e.id"+where, which.args...)
+	if err != nil {
+		return err
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return err
+	}
+	if _, err := fence(ctx, tx, r.Handler); err != nil {
+		return err
+	}
 	tag, err := tx.Exec(ctx, `
 		insert into parked (handler, event_id, state, attempts, first_failed_at, next_at, last_error)
-		select c.handler, e.id, 'parked', 0, now(), now(), ''`+where+`
-		on conflict (handler, event_id) do update set state = 'parked', attempts = 0, first_failed_at = now(), next_at = now()`, which.args...)
+		select $1, id, 'parked', 0, now(), now(), '' from unnest($2::bigint[]) as chosen (id)
+		on conflict (handler, event_id) do update set state = 'parked', attempts = 0, first_failed_at = now(), next_at = now()`, r.Handler, ids)
 	came.Events = tag.RowsAffected()
 	return err
 }

@@ -106,6 +106,8 @@ func (l *Lead) blame(ctx context.Context, err error) error {
 		return fmt.Errorf("project: %w", &projectionError{text: withoutMessage(err, pg), err: err})
 	case asked || l.conn.IsClosed():
 		return unavailable(err)
+	case errors.Is(err, ipn.ErrUnavailable), errors.Is(err, ipn.ErrFenced), errors.Is(err, ipn.ErrLed), errors.Is(err, ipn.ErrPaused):
+		return errors.New("project: " + err.Error()) // about something of its own, and not about this lead
 	default:
 		return fmt.Errorf("project: %w", err)
 	}

@@ -235,3 +235,19 @@ func TestASinkProjectsNothing(t *testing.T) {
 		t.Error("it did")
 	}
 }
+
+func TestATroubleOfTheProjectionsOwnIsNotTakenForALostLead(t *testing.T) {
+	t.Parallel()
+	dsn := pgtest.New(t)
+	s := open(t, dsn)
+	execute(t, dsn, depositsTable)
+	events := logged(t, dsn, 1)
+	for _, own := range []error{ipn.ErrUnavailable, ipn.ErrFenced, ipn.ErrLed, ipn.ErrPaused} {
+		lead := mustLead(t, s, deposits(func(context.Context, pgx.Tx) error { return fmt.Errorf("ask the rates: %w", own) }))
+		err := lead.Settle(t.Context(), ipn.Settlement{Project: []ipn.Stored{{ID: events[0]}}, Position: events[0]})
+		if err == nil || errors.Is(err, own) || !strings.Contains(err.Error(), "ask the rates") {
+			t.Errorf("got %v", err)
+		}
+		lead.Close()
+	}
+}
