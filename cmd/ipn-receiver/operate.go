@@ -128,6 +128,8 @@ func age(seconds float64) string {
 
 func stateInWords(h ipn.HandlerState) string {
 	switch {
+	case !h.Configured && h.PausedAt == nil:
+		return "no running receiver has it in its settings"
 	case h.PausedAt != nil:
 		return "paused since " + h.PausedAt.Format(time.RFC3339) + ": " + h.PausedBecause
 	case h.HeldSince != nil:

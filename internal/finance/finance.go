@@ -46,7 +46,7 @@ type Judge interface {
 // Handlers is where the handlers' cursors, the events they failed on and the audit are kept. Acts become true together
 // with their audit row, or not at all. All methods fail with ipn.ErrUnavailable while the record is away.
 type Handlers interface {
-	// Handlers returns where each handler known to the record stands, by name; Configured is left to the caller.
+	// Handlers returns where each handler known to the record stands, by name; Configured as far as it knows.
 	Handlers(ctx context.Context) ([]ipn.HandlerState, error)
 	// PauseHandler stops a handler until it is resumed, across restarts; ipn.ErrNotFound for a name nobody knows.
 	PauseHandler(ctx context.Context, name string, act ipn.Act) error

@@ -70,7 +70,7 @@ func (o *Office) listHandlers(ctx context.Context, _ *struct{}) (*handlerList, e
 	answer := &handlerList{}
 	answer.Body.Items = append([]ipn.HandlerState{}, states...)
 	for i := range answer.Body.Items {
-		answer.Body.Items[i].Configured = slices.Contains(o.Configured, states[i].Name)
+		answer.Body.Items[i].Configured = states[i].Configured || slices.Contains(o.Configured, states[i].Name)
 	}
 	return answer, nil
 }

@@ -19,7 +19,7 @@ const (
 type HandlerState struct {
 	Name       string      `json:"name"`
 	Kind       HandlerKind `json:"kind" enum:"projection,sink"`
-	Configured bool        `json:"configured" doc:"Whether the answering process serves it; false for one that was taken out of the settings"`
+	Configured bool        `json:"configured" doc:"Whether a running process has it in its settings; false for one that was taken out of them, and while none runs"`
 
 	Position   int64      `json:"position" doc:"The cursor: the last event id the handler is done with"`
 	Started    int64      `json:"started" doc:"The handler was never asked about events up to this id"`

@@ -10,8 +10,8 @@ import (
 	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
 )
 
-// Handlers returns where every handler stands that was ever led on this database, by name. Configured is left false. A
-// leader is told only while its session holds the lock. It fails with ipn.ErrUnavailable.
+// Handlers returns where every handler stands that was ever led on this database, by name. Configured is told
+// of those that some process has in its settings and listens for; a leader only while its session holds the lock. It fails with ipn.ErrUnavailable.
 func (s *Store) Handlers(ctx context.Context) ([]ipn.HandlerState, error) {
 	rows, err := s.handlerRows(ctx, mostListed)
 	if err != nil {
@@ -47,6 +47,7 @@ func (s *Store) handlerRows(ctx context.Context, most int) ([]handlerRow, error)
 			lag.events as lag_events, coalesce(greatest(extract(epoch from now() - next.received_at), 0), 0)::float8 as lag_seconds,
 			failed.parked, failed.buried, failed.oldest_at, coalesce(greatest(extract(epoch from now() - failed.oldest_at), 0), 0)::float8 as oldest_seconds,
 			c.paused_at, coalesce(c.paused_because, '') as paused_because, c.held_since, coalesce(c.held_because, '') as held_because,
+			hashtextextended(c.handler, $3) in (select * from held) as configured,
 			case when led then coalesce(c.leader, '') else '' end as leader, case when led then c.led_since end as led_since
 		from handler_cursors c
 			cross join lateral (select hashtextextended(c.handler, $1) in (select * from held) as led) as session
@@ -54,7 +55,7 @@ func (s *Store) handlerRows(ctx context.Context, most int) ([]handlerRow, error)
 			cross join lateral (select count(*) filter (where state = 'parked') as parked, count(*) filter (where state = 'buried') as buried,
 				min(first_failed_at) as oldest_at from parked k where k.handler = c.handler) as failed
 			left join lateral (select e.received_at from events e where e.id > c.position order by e.id limit 1) as next on true
-		order by c.handler`, handlerLocks, most)
+		order by c.handler`, handlerLocks, most, servedLocks)
 	if err != nil {
 		return nil, known(err)
 	}

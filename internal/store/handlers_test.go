@@ -167,6 +167,9 @@ func TestAHandlerThatAProcessServesIsNotForgottenThoughItIsPaused(t *testing.T) 
 	listening, ended := make(chan struct{}, 1), make(chan error, 1)
 	go func() { ended <- s.Listen(ctx, []string{sink.Handler}, func() { listening <- struct{}{} }) }()
 	<-listening
+	if !stateOf(t, s).Configured {
+		t.Error("the listing does not say that a process serves it")
+	}
 	if err := s.ForgetHandler(t.Context(), sink.Handler, auditor); !errors.Is(err, ipn.ErrLed) {
 		t.Errorf("got %v, want %v", err, ipn.ErrLed)
 	}
@@ -174,6 +177,7 @@ func TestAHandlerThatAProcessServesIsNotForgottenThoughItIsPaused(t *testing.T) 
 	if err := <-ended; err != nil {
 		t.Fatal(err)
 	}
+	eventually(t, "the listing says that nobody serves it", func() bool { return !stateOf(t, s).Configured })
 	eventually(t, "the handler can be forgotten when the process has gone", func() bool {
 		return s.ForgetHandler(t.Context(), sink.Handler, auditor) == nil
 	})
