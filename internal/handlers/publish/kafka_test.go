@@ -238,21 +238,27 @@ func TestABrokerThatHangsCostsNoMoreThanTheTime(t *testing.T) {
 func TestAnEventThatWaitsHoldsUpNoOther(t *testing.T) {
 	t.Parallel()
 	c := kafka(t)
-	c.ControlKey(-1, func(kmsg.Request) (kmsg.Response, error, bool) { c.KeepControl(); return nil, nil, true })
+	asked := make(chan struct{}, 1)
+	c.ControlKey(-1, func(kmsg.Request) (kmsg.Response, error, bool) {
+		c.KeepControl()
+		select {
+		case asked <- struct{}{}:
+		default:
+		}
+		return nil, nil, true
+	})
 	sink := topic(t, c)
 	patient, leave := context.WithCancel(t.Context())
-	started, ended := make(chan struct{}), make(chan error, 1)
-	go func() {
-		close(started)
-		ended <- sink.Send(patient, charge(1, "1000001"))
-	}()
-	<-started
+	defer leave()
+	ended := make(chan error, 1)
+	go func() { ended <- sink.Send(patient, charge(1, "1000001")) }()
+	<-asked // the patient one is the first: while the topic is not known, the first one's context counts for all
 	hasty, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	says(t, sink.Send(hasty, charge(2, "1000001")), "kafka: ")
 	select {
 	case err := <-ended:
-		t.Errorf("the patient one ended, too: %v", err)
+		t.Fatalf("the patient one ended, too: %v", err)
 	default:
 	}
 	leave()
