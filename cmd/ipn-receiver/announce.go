@@ -42,6 +42,7 @@ func (s *service) welcome(now time.Time) string {
 		say("  Kept in      the database of %s", name("database-url"))
 	}
 	say("  Proof        %s", s.proofInWords())
+	say("  Try it with  go run ./cmd/paysim, a payment service that is not one: its shop is at http://127.0.0.1:8090")
 	say("")
 	say("Send it an IPN:")
 	say("")
@@ -64,6 +65,9 @@ func (s *service) index(w http.ResponseWriter, _ *http.Request) {
 /api/v1/unbooked     money that is in no book, and why
 
 /api/v1/handlers     where each handler stands; /api/v1/parked: what failed; /api/v1/audit: what was done by hand
+
+/api/v1/configuration
+                     what the payment service sends where, and whether that is as desired
 
 /openapi.json        the description of the API
 /metrics             for Prometheus

@@ -52,6 +52,9 @@ func (s *Settings) check(machine machine) error {
 	s.checkProof(&c)
 	s.checkNumbers(&c)
 	s.checkDispatching(&c)
+	s.PaymentService.check(&c)
+	s.WantedIPNs.check(&c, s.PaymentsURL != "", &s.PublicDoor)
+	c.unless(s.ConfigureInterval >= time.Second, "configure-interval", "set at least 1s, such as 15m")
 	s.checkProduction(&c)
 	return errors.Join(c...)
 }

@@ -18,6 +18,7 @@ import (
 type commandLine struct {
 	Serve       serveCommand       `cmd:"" default:"withargs" help:"Take IPNs in until told to stop. The command when none is named."`
 	Handlers    handlersCommand    `cmd:"" help:"Tell and steer the handlers that events reach: list, parked, pause, resume, replay, redrive, rebuild, forget."`
+	Configure   configureCommand   `cmd:"" help:"Tell the payment service which notifications to send where, and end. serve does so by itself where it has the credential; this is for those who keep it out of that process."`
 	Migrate     migrateCommand     `cmd:"" help:"Bring the database's schema up to date, and end. serve does so by itself; this is for those who want it as a step of its own."`
 	Decode      decodeCommand      `cmd:"" help:"Tell what an IPN means: its body on standard input, JSON on standard output."`
 	Verify      verifyCommand      `cmd:"" help:"Tell whether a signature is good and, if not, why: the IPN's body on standard input."`

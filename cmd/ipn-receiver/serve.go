@@ -27,6 +27,7 @@ import (
 //
 //	public door -> receiver -> recorder -> store -> PostgreSQL
 //	                 ledger, targets <- dispatch <-^
+//	the payment service's configuration <- configurer
 //	private door -> finance, metrics, health -^
 type service struct {
 	*Settings
@@ -42,6 +43,7 @@ type service struct {
 	handlers        []dispatch.Handler
 	closers         []func() // of the handlers
 	books           *ledger.Reader
+	configurer      *configurer
 	migrated        chan struct{} // closed when the schema is up to date
 }
 
@@ -86,6 +88,9 @@ func (s *service) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if s.configurer, err = s.openConfigurer(); err != nil {
+		return err
+	}
 	edge, err := s.edge()
 	if err != nil {
 		return err
@@ -100,6 +105,7 @@ func (s *service) run(ctx context.Context) (err error) {
 	working.Go(func() { s.database.keep(background, s.log) })
 	serving, rest := context.WithCancel(ctx) // ends with the signal: what comes in meanwhile waits in the log
 	working.Go(func() { s.dispatch(serving, dispatcher) })
+	working.Go(func() { s.keepConfigured(serving) })
 	defer working.Wait()
 	defer stop()
 	defer rest() // a door that fails ends the program without a signal
@@ -176,6 +182,15 @@ func (s *service) dispatch(ctx context.Context, dispatcher *dispatch.Dispatcher)
 			s.checkConnections(ctx)
 			dispatcher.Run(ctx)
 		}
+	}
+}
+
+// keepConfigured keeps the payment service's configuration as desired, from when the schema is there until ctx ends.
+func (s *service) keepConfigured(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-s.migrated:
+		s.configurer.run(ctx)
 	}
 }
 
@@ -266,7 +281,7 @@ func (s *Settings) decoder() *ipn.Decoder {
 
 func (s *service) privateHandler(health *server.Health, judge finance.Judge) (http.Handler, error) {
 	office := &finance.Office{
-		History: s.store, Quarantine: s.store, Judge: judge, Handlers: s.store, Books: s.books,
+		History: s.store, Quarantine: s.store, Judge: judge, Handlers: s.store, Books: s.books, Configuration: s.configurer,
 		Configured: s.handlerNames(), DisputeDays: s.DisputeDays, Decoder: s.decoder(), Version: server.ReadBuild().Version,
 	}
 	if !s.APIToken.IsZero() {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ipn-receiver/ipn-receiver/internal/handlers/targets"
 	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
+	"github.com/ipn-receiver/ipn-receiver/internal/payments"
 )
 
 // Settings are all settings of the receiver, by subject. Each field that carries
@@ -23,6 +24,9 @@ type Settings struct {
 	Network         `group:"network"`
 	Intake          `group:"intake"`
 	Dispatching     `group:"handlers"`
+	PaymentService  `group:"configuration"`
+	WantedIPNs      `group:"configuration"`
+	Configuring     `group:"configuration"`
 	Process         `group:"process"`
 }
 
@@ -131,6 +135,33 @@ type Dispatching struct {
 	Targets targets.Targets `kong:"-"`
 }
 
+// PaymentService is how the payment service's own API is reached. Its credential can also charge and refund: keep it out of
+// the process that faces the internet, and run "ipn-receiver configure" beside it, where that matters.
+type PaymentService struct {
+	PaymentsURL             string `name:"payments-url" placeholder:"URL" help:"Address of the payment service's API, such as https://api.payments.example. Not set: nothing is asked of it and nothing told."`
+	PaymentsCredentials     Secret `help:"Name and password for that API, as NAME:PASSWORD. They can charge and refund: rather set them for \"ipn-receiver configure\" only."`
+	PaymentsCredentialsFile string `type:"path" placeholder:"FILE" help:"File with name and password. It is read again whenever it is needed, so that a rotation needs no restart."`
+	PaymentsVersionHeader   string `default:"service-version" help:"Name of the header that tells the API's version."`
+}
+
+// WantedIPNs are what the payment service shall send, and where.
+type WantedIPNs struct {
+	PublicURL                     string   `name:"public-url" placeholder:"URL" help:"URL under which the payment service reaches the public door, with the path. Not set: the door's own address, when it is on loopback."`
+	Notifications                 []string `default:"all" help:"What it shall send: all, or types and flags, such as CHARGE,REFUND or sendCharge,sendRefund. The others are switched off."`
+	EnsureNotificationReceipt     Switch   `default:"off" enum:"on,off" help:"The payment service's setting ensureNotificationReceipt: on or off."`
+	ReceiveAffiliateNotifications Switch   `default:"off" enum:"on,off" help:"The payment service's setting receiveAffiliateNotifications: on or off."`
+	ConfigurationFile             string   `type:"path" placeholder:"FILE" help:"File (YAML or JSON) with all this in one place; deploy/configuration.example.yaml teaches it. It replaces the four settings above."`
+
+	// Desired is the configuration that these settings describe; check fills it when the payment service's address is set.
+	Desired payments.NotificationConfiguration `kong:"-"`
+}
+
+// Configuring is what the running receiver does about it.
+type Configuring struct {
+	Configure         string        `default:"apply" enum:"apply,plan,off" help:"What is done when the payment service's configuration is not as desired: apply replaces it, plan only tells, off does not look."`
+	ConfigureInterval time.Duration `default:"15m" help:"Time between two looks, at the start and then again and again: somebody may change it in the portal."`
+}
+
 // Process is how the program runs.
 type Process struct {
 	Env          string        `default:"development" enum:"development,production" help:"development forgives; production refuses the private PostgreSQL, unverified IPNs and an API without a token."`
@@ -150,6 +181,7 @@ var groups = []struct{ key, title string }{
 	{"network", "Network"},
 	{"intake", "Intake"},
 	{"handlers", "Handlers"},
+	{"configuration", "Notification configuration"},
 	{"process", "Process"},
 }
 

@@ -30,10 +30,11 @@ func checked(tb testing.TB, env map[string]string, args ...string) (*Settings, e
 }
 
 func with(env map[string]string, name, value string) map[string]string {
-	more := map[string]string{name: value}
+	more := map[string]string{}
 	for k, v := range env {
 		more[k] = v
 	}
+	more[name] = value
 	return more
 }
 
@@ -168,7 +169,7 @@ func TestSecretsComeFromFiles(t *testing.T) {
 }
 
 func TestASecretAndItsFileAreNotBothSet(t *testing.T) {
-	for _, flag := range []string{"database-url", "signing-secrets", "data-protection-key", "api-token"} {
+	for _, flag := range []string{"database-url", "signing-secrets", "data-protection-key", "api-token", "payments-credentials"} {
 		t.Run(flag, func(t *testing.T) {
 			_, err := checked(t, map[string]string{variable(flag): canary}, "--"+flag+"-file="+mustWrite(t, canary))
 			if err == nil || !strings.Contains(err.Error(), name(flag)+" and "+name(flag+"-file")) || strings.Contains(err.Error(), canary) {

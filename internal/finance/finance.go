@@ -79,6 +79,15 @@ type Books interface {
 	Totals(ctx context.Context, q ipn.TotalsQuestion) ([]ipn.Total, error)
 }
 
+// Configuration is what is known of the notification configuration that the payment service holds.
+type Configuration interface {
+	// ConfigurationState returns what this process knows; it asks nobody.
+	ConfigurationState() ipn.ConfigurationState
+	// ConfigurationPushes returns at most limit looks of any process, newest first, below the id before (0: from the
+	// newest), or ipn.ErrUnavailable.
+	ConfigurationPushes(ctx context.Context, before int64, limit int) ([]ipn.ConfigurationPush, error)
+}
+
 // Office answers on the paths below /api/v1 and describes itself at /openapi.json.
 type Office struct {
 	History    History
@@ -89,6 +98,8 @@ type Office struct {
 	Decoder    *ipn.Decoder
 	Token      ipn.Secret // the bearer token callers must show; zero: the API is open
 	Version    string     // of the program, for the description
+
+	Configuration Configuration // nil: nothing of the payment service's configuration is answered
 
 	Configured  []string         // names of the handlers that this process serves
 	DisputeDays int              // from the opening of a dispute to the estimate of its deadline; 0: none is estimated
@@ -116,6 +127,9 @@ func (o *Office) Mount(router chi.Router) {
 	}
 	if o.Books != nil {
 		o.registerBooks(api)
+	}
+	if o.Configuration != nil {
+		o.registerConfiguration(api)
 	}
 }
 

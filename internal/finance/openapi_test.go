@@ -29,11 +29,13 @@ var operations = map[string][]string{
 	"/api/v1/disputes":                       {"get"},
 	"/api/v1/unbooked":                       {"get"},
 	"/api/v1/totals":                         {"get"},
+	"/api/v1/configuration":                  {"get"},
+	"/api/v1/configuration/pushes":           {"get"},
 }
 
 func TestTheAPIDescribesItself(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t, "host="+t.TempDir(), ipn.Secret{}, withDesk(&desk{}), withShelf(&shelf{}))
+	o := newOffice(t, "host="+t.TempDir(), ipn.Secret{}, withDesk(&desk{}), withShelf(&shelf{}), withLookout(&lookout{}))
 	description := o.get("/openapi.json")
 	if version, _ := description["openapi"].(string); !strings.HasPrefix(version, "3.1") {
 		t.Errorf("got OpenAPI %q", version)
@@ -58,7 +60,7 @@ func TestTheAPIDescribesItself(t *testing.T) {
 
 func TestTheDescriptionHoldsWhatIsAnswered(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t, "host="+t.TempDir(), ipn.Secret{}, withDesk(&desk{}), withShelf(&shelf{}))
+	o := newOffice(t, "host="+t.TempDir(), ipn.Secret{}, withDesk(&desk{}), withShelf(&shelf{}), withLookout(&lookout{}))
 	description := o.get("/openapi.json")
 	schemas := description["components"].(map[string]any)["schemas"].(map[string]any)
 	eachReference(description, func(reference string) {
@@ -85,6 +87,10 @@ func TestTheDescriptionHoldsWhatIsAnswered(t *testing.T) {
 		{"EventDetail", "deposits", "array", false},
 		{"UnbookedView", "sentence", "string", true},
 		{"TotalView", "amountUSD", "string", true},
+		{"ConfigurationAnswerBody", "mode", "string", true},
+		{"ConfigurationAnswerBody", "inSync", "boolean", false},
+		{"ConfigurationAnswerBody", "pushes", "array", true},
+		{"ConfigurationPush", "trigger", "string", true},
 	}
 	for _, tc := range tests {
 		t.Run(tc.schema+" "+tc.property, func(t *testing.T) {
@@ -123,7 +129,7 @@ func eachReference(value any, f func(string)) {
 func TestWhatIsNotServedIsNotAnswered(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, "host="+t.TempDir(), ipn.Secret{}, func(o *finance.Office) { o.Handlers = nil })
-	for _, path := range []string{"/api/v1/handlers", "/api/v1/parked", "/api/v1/audit", "/api/v1/transactions/R1", "/api/v1/disputes", "/api/v1/unbooked", "/api/v1/totals"} {
+	for _, path := range []string{"/api/v1/handlers", "/api/v1/parked", "/api/v1/audit", "/api/v1/transactions/R1", "/api/v1/disputes", "/api/v1/unbooked", "/api/v1/totals", "/api/v1/configuration", "/api/v1/configuration/pushes"} {
 		if got := o.do(http.MethodGet, path).Code; got != http.StatusNotFound {
 			t.Errorf("%s: got %d", path, got)
 		}

@@ -152,6 +152,27 @@ var simulatorLaw = law{
 	near:   snippet{"internal/payments/x_test.go", `package payments_test; import _ "` + module + `/internal/paysim"`},
 }
 
+var plainSimulatorLaw = law{
+	name: "the simulator stands on the standard library alone",
+	why:  "It speaks for the other side of the wire. A library that both sides share would make its mistakes on both, and no test would see them.",
+	find: func(all tree) []string {
+		return eachImport(all, func(s source, target string) string {
+			if s.isTest() || !s.in("cmd/paysim", "internal/paysim") || standardOrOurs(target) {
+				return ""
+			}
+			return "must not import " + target
+		})
+	},
+	breach: snippet{"internal/paysim/money/x.go", `package money; import _ "github.com/shopspring/decimal"`},
+	near:   snippet{"cmd/paysim/x.go", `package main; import (_ "net/http"; _ "` + module + `/internal/paysim")`},
+}
+
+// standardOrOurs reports whether target is of no foreign module; which of ours may be imported is for roomLaw to say.
+func standardOrOurs(target string) bool {
+	first, _, _ := strings.Cut(target, "/")
+	return !strings.Contains(first, ".") || within(target, module)
+}
+
 // eachImport asks judge about every import of every Go file and collects what it
 // says, in the order of the tree.
 func eachImport(all tree, judge func(s source, target string) string) []string {

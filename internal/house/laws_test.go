@@ -20,7 +20,7 @@ type snippet struct{ path, text string }
 
 // laws is the whole list. Each entry is built in the file of its subject.
 func laws() []law {
-	all := []law{roomLaw, ioLaw, driverLaw, simulatorLaw}
+	all := []law{roomLaw, ioLaw, driverLaw, simulatorLaw, plainSimulatorLaw}
 	all = append(all, callLaws...)
 	all = append(all, functionLaw, fileLaw, packageCommentLaw, exportedCommentLaw, sleepLaw, unfinishedLaw)
 	return append(all, lockTimeoutLaw, sqlLaw, metricLaw, testNameLaw)

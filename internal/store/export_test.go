@@ -1,5 +1,14 @@
 package store
 
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// TakeTurn takes the turn to configure as AloneConfiguring does, and then shows no sign of life, as a frozen process.
+func (s *Store) TakeTurn(ctx context.Context) (*pgx.Conn, error) { return s.tryTurn(ctx) }
+
 // Waiting returns how many receipts wait for the committer.
 func (r *Recorder) Waiting() int {
 	r.mu.Lock()

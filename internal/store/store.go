@@ -27,6 +27,7 @@ const (
 	migratorLock = 5278945612340003 // held by the migrator's session
 	handlerLocks = 5278945612340004 // seeds the hash of a handler's name, which is the lock that its leader's session holds
 	servedLocks  = 5278945612340005 // seeds it for the lock that each process shares that has the handler in its settings
+	configLock   = 5278945612340006 // held by the session of the process that looks at the notification configuration
 )
 
 // logChannel is notified after each commit that may have extended the log.
@@ -57,8 +58,8 @@ type Store struct {
 const intakeConnections = 3 // for the recorder and quarantine
 
 // OwnConnections is how many connections a process may hold besides those for questions and one for each handler that it
-// leads: for intake, for news of the log, and for a migration.
-const OwnConnections = intakeConnections + 2
+// leads: for intake, for news of the log, for a migration, and for its turn to configure.
+const OwnConnections = intakeConnections + 3
 
 // ConnectionsAllowed is how many connections the server lets its ordinary users have, all together.
 func (s *Store) ConnectionsAllowed(ctx context.Context) (n int, err error) {

@@ -1,0 +1,215 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
+	"github.com/ipn-receiver/ipn-receiver/internal/paysim/control"
+	"github.com/ipn-receiver/ipn-receiver/internal/pgtest"
+)
+
+// asked counts the requests of a method that the API took for the notification configuration.
+func (s *simulated) asked(method string) int {
+	n := 0
+	for _, request := range s.API.History(method, "/services/2/notification-config/", 10_000) {
+		if request.Status < 300 {
+			n++
+		}
+	}
+	return n
+}
+
+// configuration reads what the receiver says of the payment service's configuration.
+func (r *running) configuration() (state ipn.ConfigurationState) {
+	r.tb.Helper()
+	r.answer("/api/v1/configuration", &state)
+	return state
+}
+
+func TestTheConfigurationIsPushedChangedBehindOurBackAndRepaired(t *testing.T) {
+	s, dsn := simulate(t, ""), pgtest.Own(t).DSN()
+	r := start(t, append(s.env(dsn), "IPN_CONFIGURE_INTERVAL=1s")...)
+	eventually(t, "the configuration is pushed", func() bool { url, on := s.flags(); return on == 28 && url == r.intake })
+	eventually(t, "it is known to be in sync", func() bool { return strings.Contains(r.get("/metrics"), "ipn_configuration_in_sync 1") })
+
+	s.portal(r.intake, "sendCharge")
+	eventually(t, "the drift is repaired", func() bool { _, on := s.flags(); return on == 28 })
+	r.await(`replaced by the desired one.*"trigger":"interval".*sendRefund`)
+	s.Service.DeleteConfigurations()
+	eventually(t, "a deleted one is there again", func() bool { _, on := s.flags(); return on == 28 })
+
+	s.portal("https://somebody.example/ipn", "sendCharge")
+	r.await("names another host, and is left alone")
+	eventually(t, "the metric tells", func() bool { return strings.Contains(r.get("/metrics"), "ipn_configuration_in_sync 0") })
+	if url, _ := s.flags(); url != "https://somebody.example/ipn" {
+		t.Errorf("somebody else's configuration was replaced by %s", url)
+	}
+	if state := r.configuration(); state.Mode != "apply" || state.Result != ipn.ConfigurationRefused || state.InSync == nil || *state.InSync {
+		t.Errorf("the API tells %+v", state)
+	}
+	if told := asked(t, dsn, "select string_agg(result, ' ' order by id) from configuration_pushes where result <> 'in_sync'"); told != "replaced replaced replaced refused" {
+		t.Errorf("the record tells: %s", told)
+	}
+	if n := s.asked(http.MethodDelete); n != 0 {
+		t.Errorf("the receiver deleted %d times", n)
+	}
+}
+
+func TestAReceiverThatPlansOnlyTells(t *testing.T) {
+	s := simulate(t, "")
+	r := start(t, append(s.env(pgtest.Own(t).DSN()), "IPN_CONFIGURE=plan", "IPN_CONFIGURE_INTERVAL=1s")...)
+	r.await("not as desired; IPN_CONFIGURE=apply")
+	eventually(t, "the metric tells", func() bool { return strings.Contains(r.get("/metrics"), "ipn_configuration_in_sync 0") })
+	if _, on := s.flags(); on != 0 || s.asked(http.MethodPost) != 0 {
+		t.Error("something was pushed")
+	}
+}
+
+func TestTwoReplicasStartedAtOncePushOnce(t *testing.T) {
+	s, dsn := simulate(t, ""), pgtest.Own(t).DSN()
+	env := append(s.env(dsn), "IPN_PUBLIC_URL=https://hooks.example/ipn")
+	replicas := []*running{launch(t, env...), launch(t, env...)}
+	for _, r := range replicas {
+		r.await("notification configuration: (as desired|replaced)")
+	}
+	if n := s.asked(http.MethodPost); n != 1 {
+		t.Errorf("the configuration was pushed %d times, want once", n)
+	}
+	if told := asked(t, dsn, "select string_agg(result, ' ' order by id) from configuration_pushes"); told != "replaced in_sync" {
+		t.Errorf("the record tells: %s", told)
+	}
+}
+
+// TestIntakeGoesOnWhateverThePaymentServiceAnswers is B-38: the API is down, slow, and answers nonsense.
+func TestIntakeGoesOnWhateverThePaymentServiceAnswers(t *testing.T) {
+	s, dsn := simulate(t, ""), pgtest.Own(t).DSN()
+	faults := []struct {
+		control.APIFault
+		result string // what the receiver makes of it
+	}{
+		{control.APIFault{Answer: "500"}, ipn.ConfigurationFailed},
+		{control.APIFault{Answer: "302", Location: "https://somebody.example/"}, ipn.ConfigurationFailed},
+		{control.APIFault{Answer: "drop"}, ipn.ConfigurationFailed},
+		{control.APIFault{Answer: "garbage", Method: http.MethodGet}, ipn.ConfigurationUnconfirmed},
+		{control.APIFault{Answer: "huge", Method: http.MethodGet}, ipn.ConfigurationUnconfirmed},
+		{control.APIFault{Answer: "hang"}, ""}, // for longer than this test waits
+	}
+	if err := s.API.Set([]control.APIFault{faults[0].APIFault}); err != nil {
+		t.Fatal(err)
+	}
+	r := start(t, append(s.env(dsn), "IPN_CONFIGURE_INTERVAL=1s", "IPN_VERIFICATION=observe")...)
+	for n, f := range faults {
+		t.Run(f.Answer, func(t *testing.T) {
+			if err := s.API.Set([]control.APIFault{f.APIFault}); err != nil {
+				t.Fatal(err)
+			}
+			before, seen := r.counted(f.result), len(s.API.History("", "/services/2/notification-config/", 10_000))
+			eventually(t, "the payment service is asked", func() bool { return len(s.API.History("", "/services/2/notification-config/", 10_000)) > seen })
+			if response := r.post(fmt.Sprintf("transactionType=CHARGE&referenceNumber=%d", n), http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}); response.StatusCode != http.StatusOK {
+				t.Errorf("a post was answered %d", response.StatusCode)
+			}
+			if r.getStatus("/readyz") != http.StatusOK {
+				t.Error("the receiver is not ready")
+			}
+			if f.result != "" {
+				eventually(t, "the metric tells "+f.result, func() bool { return r.counted(f.result) != before })
+			}
+		})
+	}
+	r.await("the payment service cannot be asked; trying again, intake goes on")
+	if err := s.API.Set(nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// counted is what the metric of the pushes says of a result.
+func (r *running) counted(result string) string {
+	r.tb.Helper()
+	return regexp.MustCompile(`ipn_configuration_push_total\{result="` + result + `"\} (\d+)|$`).FindString(r.get("/metrics"))
+}
+
+func TestAConfigurationThatCannotBeReadIsPushedOnce(t *testing.T) {
+	s, dsn := simulate(t, ""), pgtest.Own(t).DSN()
+	if err := s.API.Set([]control.APIFault{{Answer: "garbage", Method: http.MethodGet}}); err != nil {
+		t.Fatal(err)
+	}
+	env := append(s.env(dsn), "IPN_CONFIGURE_INTERVAL=1s", "IPN_PUBLIC_URL=https://hooks.example/ipn")
+	for range 2 { // a restart changes nothing
+		r := start(t, env...)
+		eventually(t, "it has looked three times", func() bool {
+			return regexp.MustCompile(`ipn_configuration_push_total\{result="unconfirmed"\} [3-9]`).MatchString(r.get("/metrics"))
+		})
+		if err := r.command.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = r.command.Wait()
+	}
+	if n := s.asked(http.MethodPost); n != 1 {
+		t.Errorf("the configuration was pushed %d times, want once", n)
+	}
+	if _, on := s.flags(); on != 28 {
+		t.Errorf("%d flags are on, want all", on)
+	}
+}
+
+// TestAKillBeforeOrAfterThePushEndsInTheSameState lets the process die while its push is on the way, done or not done.
+func TestAKillBeforeOrAfterThePushEndsInTheSameState(t *testing.T) {
+	for name, done := range map[string]bool{"before the push is done": false, "after it is done": true} {
+		t.Run(name, func(t *testing.T) {
+			s, dsn := simulate(t, ""), pgtest.Own(t).DSN()
+			if err := s.API.Set([]control.APIFault{{Answer: "hang", Method: http.MethodPost, Done: done, Times: 1}}); err != nil {
+				t.Fatal(err)
+			}
+			env := append(s.env(dsn), "IPN_PUBLIC_URL=https://hooks.example/ipn")
+			r := launch(t, env...)
+			eventually(t, "the push is on its way", func() bool {
+				_, on := s.flags()
+				return len(s.API.History(http.MethodPost, "/services/2/notification-config/", 10)) == 1 && (on == 28) == done
+			})
+			if err := r.command.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			start(t, env...).await("notification configuration: (as desired|replaced)")
+			if url, on := s.flags(); url != "https://hooks.example/ipn" || on != 28 {
+				t.Errorf("got %s with %d flags", url, on)
+			}
+		})
+	}
+}
+
+func TestTheCredentialIsNowhereToBeSeen(t *testing.T) {
+	s, dsn := simulate(t, ""), pgtest.Own(t).DSN()
+	r := start(t, append(s.env(dsn), "IPN_LOG_LEVEL=debug", "IPN_CONFIGURE_INTERVAL=1s")...)
+	eventually(t, "the configuration is pushed", func() bool { _, on := s.flags(); return on == 28 })
+	if err := s.API.Set([]control.APIFault{{Answer: "401"}}); err != nil {
+		t.Fatal(err)
+	}
+	r.await("the payment service cannot be asked")
+	places := map[string]string{
+		"log": r.said(), "metrics": r.get("/metrics"), "API": r.get("/api/v1/configuration"), "index": r.get("/"), "description": r.get("/openapi.json"),
+		"record": asked(t, dsn, "select string_agg(to_jsonb(p)::text, ' ') from configuration_pushes p"),
+	}
+	for _, file := range []string{"environ", "cmdline"} {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", r.command.Process.Pid, file))
+		if err != nil {
+			t.Logf("%s of the process is not looked at: %v", file, err)
+			continue
+		}
+		places[file] = string(text)
+	}
+	for place, text := range places {
+		for _, secret := range []string{simulatorPassword, simulatorKey} {
+			if strings.Contains(text, secret) {
+				t.Errorf("the %s shows %s", place, secret)
+			}
+		}
+		if text == "" {
+			t.Errorf("the %s is empty: nothing was looked at", place)
+		}
+	}
+}

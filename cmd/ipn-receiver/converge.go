@@ -1,0 +1,156 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"slices"
+
+	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
+	"github.com/ipn-receiver/ipn-receiver/internal/payments"
+	"github.com/ipn-receiver/ipn-receiver/internal/store"
+)
+
+// convergence makes the payment service's notification configuration the desired one, one process of all at a time, and
+// keeps a record of it. The start-up job and the command share it.
+type convergence struct {
+	service payments.ConfigurationService
+	desired payments.NotificationConfiguration
+	memory  *store.Store // nil: neither turns nor a record
+	trigger string       // one of ipn.ConfigurationTriggers
+	options payments.Options
+	actor   string // who typed the command
+}
+
+// run looks, and replaces if it may. The push says what happened, whatever the error; err is for who asked.
+func (c *convergence) run(ctx context.Context) (push ipn.ConfigurationPush, err error) {
+	err = c.alone(ctx, func(ctx context.Context) error {
+		options := c.options
+		options.PushUnread = options.PushUnread && !c.pushedUnread(ctx)
+		report, err := payments.Converge(ctx, c.service, c.desired, options)
+		push = c.describe(report, err)
+		return errors.Join(err, c.record(ctx, push))
+	})
+	if push.Result == "" { // its turn never came
+		push = c.describe(payments.Report{}, err)
+	}
+	return push, err
+}
+
+// alone waits for the turn of this process, where there is a database to give turns.
+func (c *convergence) alone(ctx context.Context, do func(context.Context) error) error {
+	if c.memory == nil {
+		return do(ctx)
+	}
+	return c.memory.AloneConfiguring(ctx, do)
+}
+
+// pushedUnread tells whether this very configuration was the last to be pushed to a service whose answers cannot be read:
+// pushing it again would tell nothing new.
+func (c *convergence) pushedUnread(ctx context.Context) bool {
+	if c.trigger == ipn.ConfigurationByCommand { // a person wants it now
+		return false
+	}
+	last, known := c.last(ctx)
+	return known && last.Result == ipn.ConfigurationUnconfirmed && equalJSON(last.Desired, asJSON(c.desired))
+}
+
+func (c *convergence) last(ctx context.Context) (ipn.ConfigurationPush, bool) {
+	if c.memory == nil {
+		return ipn.ConfigurationPush{}, false
+	}
+	pushes, err := c.memory.ConfigurationPushes(ctx, 0, 1)
+	if err != nil || len(pushes) == 0 {
+		return ipn.ConfigurationPush{}, false
+	}
+	return pushes[0], true
+}
+
+// record keeps what changed something or told something new. A look that finds what the last one found leaves no row, so
+// that the record stays one that people read.
+func (c *convergence) record(ctx context.Context, push ipn.ConfigurationPush) error {
+	if c.memory == nil {
+		return nil
+	}
+	last, known := c.last(ctx)
+	same := known && last.Result == push.Result && last.Error == push.Error && slices.Equal(last.Changes, push.Changes) && equalJSON(last.Desired, push.Desired)
+	if same && push.Result != ipn.ConfigurationReplaced {
+		return nil
+	}
+	if err := c.memory.AddConfigurationPush(ctx, push); err != nil {
+		return fmt.Errorf("keep the record of it: %w", err)
+	}
+	return nil
+}
+
+// describe makes a row of a report.
+func (c *convergence) describe(report payments.Report, err error) ipn.ConfigurationPush {
+	push := ipn.ConfigurationPush{
+		Changes: make([]ipn.ConfigurationChange, 0, len(report.Changes)),
+		Process: c.process(), Trigger: c.trigger, Result: string(report.Result), Desired: asJSON(c.desired),
+		Before: readJSON(report.Before), After: readJSON(report.After),
+	}
+	for _, change := range report.Changes {
+		push.Changes = append(push.Changes, ipn.ConfigurationChange{Setting: change.Setting, From: change.From, To: change.To})
+	}
+	if err != nil {
+		push.Error = err.Error()
+	}
+	if report.Result == "" {
+		push.Result = ipn.ConfigurationFailed
+	}
+	return push
+}
+
+// readJSON returns a configuration that was read, nil when there was none.
+func readJSON(configuration *payments.NotificationConfiguration) json.RawMessage {
+	if configuration == nil {
+		return nil
+	}
+	return asJSON(*configuration)
+}
+
+func asJSON(configuration payments.NotificationConfiguration) json.RawMessage {
+	text, err := json.Marshal(configuration)
+	if err != nil {
+		panic(err) // strings and booleans
+	}
+	return text
+}
+
+// equalJSON compares two texts of objects, which a database may have written in another order.
+func equalJSON(a, b json.RawMessage) bool {
+	var left, right any
+	if json.Unmarshal(a, &left) != nil || json.Unmarshal(b, &right) != nil {
+		return bytes.Equal(a, b)
+	}
+	return string(canonical(left)) == string(canonical(right))
+}
+
+func canonical(value any) []byte {
+	text, _ := json.Marshal(value) // it was just read from JSON; the names of objects come out sorted
+	return text
+}
+
+// process tells processes apart, on several machines too, and people.
+func (c *convergence) process() string {
+	host, _ := os.Hostname() // "" tells only the process
+	process := fmt.Sprintf("%s:%d", host, os.Getpid())
+	if c.actor != "" {
+		return c.actor + "@" + process
+	}
+	return process
+}
+
+// serviceHost is the host of the payment service, for people.
+func serviceHost(base string) string {
+	u, err := url.Parse(base)
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}

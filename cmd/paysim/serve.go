@@ -1,0 +1,210 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ipn-receiver/ipn-receiver/internal/paysim/simulator"
+)
+
+const serveHelp = `Be the payment service until told to stop. One door is the service: the API under /services/2/, the bank's page and the
+shop. The other one, the control door, makes it misbehave and tells what it did: open it in a browser to read how.
+
+Beside an ipn-receiver on this machine nothing need be set.
+`
+
+// stopTimeout is how long requests under way may take when the program is told to stop.
+const stopTimeout = 5 * time.Second
+
+// serveCommand is the simulator itself.
+type serveCommand struct {
+	listen, control, baseURL, ipnURL string
+	signingKeyFile, passwordFile     string
+	start                            string
+	expose                           bool
+	options                          simulator.Options
+
+	key *signingKey
+}
+
+func (c *serveCommand) define(set *flag.FlagSet) {
+	o := &c.options
+	set.StringVar(&c.listen, "listen", "127.0.0.1:8090", "`ADDRESS` of the service door; port 0 takes a free one.")
+	set.StringVar(&c.control, "control", "127.0.0.1:8091", "`ADDRESS` of the control door.")
+	set.BoolVar(&c.expose, "expose", false, "Listen beyond this machine too. Whoever reaches the control door can have anything posted anywhere.")
+	set.StringVar(&c.baseURL, "base-url", "", "`URL` at which the service door is reached from outside, where it is another than the one it listens on.")
+	set.StringVar(&c.ipnURL, "ipn-url", "http://127.0.0.1:8080/ipn", "`URL` that the account's portal sends IPNs to at the start, all types; \"none\" begins without.")
+	set.StringVar(&c.signingKeyFile, "signing-key-file", "", "`FILE` with the key that IPNs are signed with, read anew for each; \"none\" signs nothing. When it is not set, the secret that an ipn-receiver in development has made up on this machine.")
+	set.StringVar(&o.SignatureHeader, "signature-header", "X-IPN-Signature", "`NAME` of the header with the signature.")
+	set.StringVar(&o.TimestampHeader, "timestamp-header", "X-IPN-Timestamp", "`NAME` of the header with the timestamp that is signed.")
+	set.StringVar(&o.UserAgent, "user-agent", "paysim/1", "`NAME` under which IPNs come.")
+	set.StringVar(&o.NodeField, "node-field", "serviceNode", "`NAME` of the field of IPNs that tells the data centre.")
+	set.StringVar(&o.VersionHeader, "version-header", "service-version", "`NAME` of the API's version header.")
+	set.StringVar(&o.Username, "username", "paysim", "`NAME` of the API user.")
+	set.StringVar(&c.passwordFile, "password-file", "", "`FILE` with the API user's password; without one it is paysim-password.")
+	set.Uint64Var(&o.Seed, "seed", 1, "`NUMBER` that everything made up follows from: persons, numbers, which IPN a fault strikes.")
+	set.Float64Var(&o.Speed, "speed", 1, "How `MANY` simulated seconds pass in one of the world's.")
+	set.StringVar(&c.start, "start", "", "`TIME` the simulated clock begins at, such as 2026-01-31T09:00:00Z; without one, now.")
+}
+
+func (c *serveCommand) check(p *program, arguments []string) error {
+	problems := []error{noArguments(arguments), c.checkDoor("listen", c.listen), c.checkDoor("control", c.control),
+		checkURL("base-url", c.baseURL), c.checkIPNURL(), c.checkClock()}
+	var err error
+	c.key, err = p.openSigningKey(c.signingKeyFile)
+	return errors.Join(append(problems, err, c.readPassword())...)
+}
+
+// checkDoor refuses an address that others than this machine reach, unless that is meant.
+func (c *serveCommand) checkDoor(name, address string) error {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return fmt.Errorf("--%s: %w", name, err)
+	}
+	if ip := net.ParseIP(host); !c.expose && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return fmt.Errorf("--%s: %s is reached from beyond this machine: if that is meant, add --expose", name, address)
+	}
+	return nil
+}
+
+func (c *serveCommand) checkIPNURL() error {
+	if c.ipnURL == none {
+		c.ipnURL = ""
+	}
+	c.options.IPNURL = c.ipnURL
+	return checkURL("ipn-url", c.ipnURL)
+}
+
+// checkURL wants http or https and a host; an empty one is not set.
+func checkURL(name, text string) error {
+	if text == "" {
+		return nil
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return fmt.Errorf("--%s: this is no URL such as http://127.0.0.1:8080/ipn", name)
+	}
+	return nil
+}
+
+func (c *serveCommand) checkClock() error {
+	if c.options.Speed <= 0 {
+		return errors.New("--speed: the clock must go on: set more than 0")
+	}
+	if c.start == "" {
+		return nil
+	}
+	start, err := time.Parse(time.RFC3339, c.start)
+	if err != nil {
+		return fmt.Errorf("--start: %q is no time such as 2026-01-31T09:00:00Z", c.start)
+	}
+	c.options.Start = start
+	return nil
+}
+
+func (c *serveCommand) readPassword() error {
+	if c.passwordFile == "" {
+		c.options.Password = "paysim-password"
+		return nil
+	}
+	text, err := os.ReadFile(c.passwordFile)
+	if err != nil {
+		return fmt.Errorf("--password-file: %w", err)
+	}
+	c.options.Password = strings.TrimRight(string(text), "\r\n")
+	if c.options.Password == "" {
+		return fmt.Errorf("--password-file: %s is empty", c.passwordFile)
+	}
+	return nil
+}
+
+// run opens both doors, tells where they are, and serves until ctx ends or a door fails.
+func (c *serveCommand) run(ctx context.Context, p *program) (int, error) {
+	var doors doors
+	defer doors.close()
+	service, err := doors.open(c.listen)
+	if err != nil {
+		return exitNo, err
+	}
+	control, err := doors.open(c.control)
+	if err != nil {
+		return exitNo, err
+	}
+	if c.baseURL == "" {
+		c.baseURL = "http://" + service.Addr().String()
+	}
+	c.baseURL = strings.TrimRight(c.baseURL, "/")
+	controlURL := "http://" + control.Addr().String()
+	c.options.BaseURL = func() string { return c.baseURL }
+	c.options.ControlURL = func() string { return controlURL }
+	c.options.Key = c.key.current
+	s := simulator.New(c.options)
+	doors.serve(service, s.Handler())
+	doors.serve(control, s.Control())
+	_, _ = fmt.Fprint(p.stdout, c.welcome(controlURL))
+	c.key.current() // tells whether there is one
+	return result(doors.wait(ctx, s.Run))
+}
+
+// doors are what the program listens on.
+type doors struct {
+	listeners []net.Listener
+	servers   []*http.Server
+	failed    chan error
+}
+
+func (d *doors) open(address string) (net.Listener, error) {
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("open a door: %w", err)
+	}
+	d.listeners = append(d.listeners, listener)
+	return listener, nil
+}
+
+func (d *doors) serve(on net.Listener, handler http.Handler) {
+	if d.failed == nil {
+		d.failed = make(chan error, 2) // one for each door
+	}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute}
+	d.servers = append(d.servers, server)
+	go func() { d.failed <- server.Serve(on) }()
+}
+
+// wait runs the simulator behind the doors until ctx ends, or a door fails, and lets what is under way end.
+func (d *doors) wait(ctx context.Context, simulate func(context.Context)) error {
+	ctx, stop := context.WithCancel(ctx)
+	var behind sync.WaitGroup
+	behind.Go(func() { simulate(ctx) })
+	var failure error
+	select {
+	case <-ctx.Done():
+	case failure = <-d.failed:
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	defer cancel()
+	for _, server := range d.servers {
+		_ = server.Shutdown(last) // what is not done by then is cut off
+	}
+	stop()
+	behind.Wait()
+	return failure
+}
+
+func (d *doors) close() {
+	for _, server := range d.servers {
+		_ = server.Close()
+	}
+	for _, listener := range d.listeners {
+		_ = listener.Close()
+	}
+}

@@ -1,0 +1,60 @@
+package payments
+
+import (
+	"fmt"
+	"io"
+)
+
+// CreditCard is a card as a shopper types it in. It does not show itself: every verb of fmt writes [hidden].
+type CreditCard struct {
+	CardNumber      string `json:"cardNumber,omitempty"`
+	SecurityCode    string `json:"securityCode,omitempty"`
+	ExpirationMonth string `json:"expirationMonth,omitempty"` // two digits
+	ExpirationYear  string `json:"expirationYear,omitempty"`  // four digits
+}
+
+const hidden = "[hidden]"
+
+// Format writes "[hidden]" whatever the verb.
+func (c CreditCard) Format(w fmt.State, _ rune) { _, _ = io.WriteString(w, hidden) }
+
+// String returns "[hidden]".
+func (c CreditCard) String() string { return hidden }
+
+func (c *CreditCard) check() error {
+	if c == nil {
+		return nil
+	}
+	return first(
+		wrong(c.CardNumber == "", "cardNumber", "is required"),
+		wrong(!digits(c.ExpirationMonth, 2), "expirationMonth", "must be two digits"),
+		wrong(!digits(c.ExpirationYear, 4), "expirationYear", "must be four digits"),
+	)
+}
+
+func digits(text string, n int) bool {
+	if len(text) != n {
+		return false
+	}
+	for _, r := range text {
+		if r < '0' || r > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// MaskedCard is a card as the service shows it.
+type MaskedCard struct {
+	CardLastFourDigits string `json:"cardLastFourDigits"`
+	CardType           string `json:"cardType"`
+	CardSubType        string `json:"cardSubType"`
+	CardCategory       string `json:"cardCategory"`
+	BinCategory        string `json:"binCategory"`
+	BinNumber          string `json:"binNumber"`
+	CardRegulated      string `json:"cardRegulated"`
+	IssuingBank        string `json:"issuingBank"`
+	IssuingCountryCode string `json:"issuingCountryCode"` // two letters, lower case
+	ExpirationMonth    string `json:"expirationMonth"`
+	ExpirationYear     string `json:"expirationYear"`
+}

@@ -1,0 +1,147 @@
+package payments
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Error is an answer of the payment service that is not a success.
+type Error struct {
+	Operation  string        // what was asked for, such as "create the tax quote"
+	Status     int           // of HTTP
+	Messages   []Message     // what the service said, if it could be read
+	RetryAfter time.Duration // how long it asked to wait; 0: it did not
+
+	nothing bool // the answer to a question, a success, was that there is nothing
+}
+
+// Message is one entry of an error body (specification section 7). All of it is the service's own text.
+type Message struct {
+	Name        string // such as INSUFFICIENT_FUNDS; "" if there was none
+	Code        string // such as 14002, whether it came as a string or as a number
+	Description string // for people; may quote what was sent: not for logs
+	Property    string // the field that is to blame; its value is not kept
+}
+
+// Error tells operation, status, and the codes and names that have the documented form. Descriptions are left out.
+func (e *Error) Error() string {
+	text := strings.TrimSpace(fmt.Sprintf("%s: the payment service answered %d %s", e.Operation, e.Status, http.StatusText(e.Status)))
+	for _, m := range e.Messages {
+		if told := m.told(); told != "" {
+			text += "; " + told
+		}
+	}
+	if e.Status >= 300 && e.Status <= 399 {
+		text += ": redirects are not followed"
+	}
+	return text
+}
+
+// told is the part of a message that is fit for a log.
+func (m Message) told() string {
+	var parts []string
+	for _, part := range []string{m.Code, m.Name} {
+		if isWord(part) {
+			parts = append(parts, part)
+		}
+	}
+	if isWord(m.Property) {
+		parts = append(parts, "("+m.Property+")")
+	}
+	return strings.Join(parts, " ")
+}
+
+// isWord tells whether text is a plain identifier. Pure digits must be short: a long run of them could be a card number.
+func isWord(text string) bool {
+	if text == "" || len(text) > 64 || strings.Trim(text, "0123456789") == "" && len(text) > 8 {
+		return false
+	}
+	return strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") == ""
+}
+
+// FieldError is a request that was not sent, because the specification rules it out.
+type FieldError struct {
+	Field  string // as the interface names it
+	Reason string // what is wrong, without the value
+	Err    error  // one of ErrQuoteExpired, ErrPartialCapture, or nil
+}
+
+func (e *FieldError) Error() string { return e.Field + ": " + e.Reason }
+func (e *FieldError) Unwrap() error { return e.Err }
+
+// Errors of this side of the wire.
+var (
+	// ErrUnreadable: the service answered a success whose body is not what the operation answers.
+	ErrUnreadable = errors.New("the answer cannot be read")
+	// ErrUnreachable: there was no answer. Unless the operation only reads, it may have happened all the same.
+	ErrUnreachable = errors.New("no answer from the payment service")
+	// ErrQuoteExpired: the tax quote is older than 24 hours and no transaction was sent with it (specification section 3.1).
+	ErrQuoteExpired = errors.New("the tax quote has expired: create a new one")
+	// ErrPartialCapture: a capture is for the full authorized amount (specification section 8).
+	ErrPartialCapture = errors.New("a capture is for the full authorized amount")
+)
+
+// Groups of documented errors, for [errors.Is].
+var (
+	ErrUnauthorized = errors.New("the credentials are not accepted")               // 401
+	ErrForbidden    = errors.New("the user or this address may not do that")       // 403
+	ErrNotFound     = errors.New("there is no such thing")                         // 404; 15008, 20009, 90009
+	ErrDeclined     = errors.New("the payment was refused")                        // 14002, 14005, 14006, 14011, 14016
+	ErrRefund       = errors.New("the refund was refused")                         // the refund group
+	ErrTransaction  = errors.New("the transaction does not allow that")            // 20002 to 20010
+	ErrQuote        = errors.New("the tax quote was refused: create a new one")    // 43008 to 43010, 300: on use of a quote
+	ErrIdempotency  = errors.New("the idempotency-key was refused")                // 60101 to 60106
+	ErrBusy         = errors.New("the payment service asks to come back later")    // 429, 503
+	ErrService      = errors.New("the payment service could not answer correctly") // 5xx
+)
+
+// groups says which statuses and codes belong to a group.
+var groups = map[error]struct {
+	statuses []int
+	codes    []string
+}{
+	ErrUnauthorized: {statuses: []int{http.StatusUnauthorized}},
+	ErrForbidden:    {statuses: []int{http.StatusForbidden}},
+	ErrNotFound:     {statuses: []int{http.StatusNotFound}, codes: []string{"15008", "20009", "90009"}},
+	ErrDeclined:     {codes: []string{"14002", "14005", "14006", "14011", "14016"}},
+	ErrRefund: {codes: []string{"14004", "14007", "14008", "14009", "14022", "14023", "14024", "14048", "14049", "14051", "14052",
+		"14053", "14054", "14055"}},
+	ErrTransaction: {codes: []string{"20002", "20003", "20005", "20006", "20007", "20008", "20009", "20010"}},
+	ErrQuote:       {codes: []string{"300", "43008", "43009", "43010"}},
+	ErrIdempotency: {codes: []string{"60101", "60102", "60103", "60104", "60106"}},
+	ErrBusy:        {statuses: []int{http.StatusTooManyRequests, http.StatusServiceUnavailable}},
+}
+
+// Is tells whether the error belongs to one of the groups of documented errors.
+func (e *Error) Is(target error) bool {
+	switch target {
+	case ErrService:
+		return e.Status >= 500
+	case ErrNotFound:
+		if e.nothing {
+			return true
+		}
+	}
+	group := groups[target]
+	return slices.Contains(group.statuses, e.Status) || slices.ContainsFunc(e.Messages, func(m Message) bool {
+		return slices.Contains(group.codes, m.Code)
+	})
+}
+
+// Code returns the code of the first message that has one, such as 14002, or "" when err is no answer of the service or
+// holds none.
+func Code(err error) string {
+	var answer *Error
+	if errors.As(err, &answer) {
+		for _, m := range answer.Messages {
+			if m.Code != "" {
+				return m.Code
+			}
+		}
+	}
+	return ""
+}

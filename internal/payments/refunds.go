@@ -1,0 +1,53 @@
+package payments
+
+import (
+	"context"
+	"encoding/json"
+	"unicode/utf8"
+)
+
+// RefundRequest gives money back (specification section 2.6).
+type RefundRequest struct {
+	TransactionID       string          `json:"-"`
+	Amount              Amount          `json:"amount,omitzero"`    // with tax; absent: everything
+	TaxAmount           Amount          `json:"taxAmount,omitzero"` // the part of Amount that is tax
+	Reason              string          `json:"reason,omitempty"`
+	CancelSubscriptions *bool           `json:"cancelSubscriptions,omitempty"` // nil: the service does cancel them
+	VendorsRefundInfo   json.RawMessage `json:"vendorsRefundInfo,omitempty"`
+	MetaData            *MetaData       `json:"transactionMetaData,omitempty"`
+	IdempotencyKey      string          `json:"-"` // "": one is made
+}
+
+// Refund is money that went back, as answered or as listed by its transaction.
+type Refund struct {
+	RefundTransactionID ID     `json:"refundTransactionId"` // reversalRefNum of IPNs; "" when the service answered without a body
+	Amount              Amount `json:"amount"`
+	TaxAmount           Amount `json:"taxAmount"`
+	Currency            string `json:"currency"`
+	Date                string `json:"date"` // MM/DD/YYYY
+	Reason              string `json:"reason"`
+	RefundStatus        string `json:"refundStatus"` // SUCCESS, PENDING
+	CancelSubscriptions bool   `json:"cancelSubscriptions"`
+	VendorAmount        Amount `json:"vendorAmount"`
+}
+
+func (*Refund) mayBeEmpty() {}
+
+// Refund gives back a whole transaction, or a part of it with its part of the tax (specification section 4, rule 3). The
+// idempotency-key keeps it single; who repeats a refund himself must give the same key again.
+func (c *Client) Refund(ctx context.Context, request RefundRequest) (Refund, error) {
+	if err := request.check(); err != nil {
+		return Refund{}, err
+	}
+	return create[Refund](ctx, c, "refund the transaction", refundPath+request.TransactionID, request.IdempotencyKey, request)
+}
+
+func (r RefundRequest) check() error {
+	return first(
+		checkID("transactionId", r.TransactionID),
+		checkOptionalAmount("amount", r.Amount), checkOptionalAmount("taxAmount", r.TaxAmount),
+		wrong(r.Amount.IsZero() && !r.TaxAmount.IsZero(), "amount", "is required with taxAmount: a full refund has neither"),
+		wrong(r.TaxAmount.Decimal().GreaterThan(r.Amount.Decimal()), "taxAmount", "must not be more than amount, which includes it"),
+		wrong(utf8.RuneCountInString(r.Reason) > longestReason, "reason", "must be at most 4000 characters"),
+	)
+}

@@ -1,0 +1,40 @@
+package api
+
+import "github.com/ipn-receiver/ipn-receiver/internal/paysim"
+
+// cardBody is a card in a request.
+type cardBody struct {
+	Number          string `json:"cardNumber"`
+	SecurityCode    string `json:"securityCode"`
+	ExpirationMonth string `json:"expirationMonth"` // two digits
+	ExpirationYear  string `json:"expirationYear"`  // four digits
+}
+
+func (b cardBody) card() paysim.Card {
+	return paysim.Card{
+		Number: b.Number, SecurityCode: b.SecurityCode, ExpirationMonth: b.ExpirationMonth, ExpirationYear: b.ExpirationYear,
+	}
+}
+
+// cardView is a card in an answer: what may be shown of it, and who issued it.
+type cardView struct {
+	LastFour        string `json:"cardLastFourDigits"`
+	Type            string `json:"cardType"`
+	SubType         string `json:"cardSubType"`
+	Category        string `json:"cardCategory"`
+	BinCategory     string `json:"binCategory"`
+	BinNumber       string `json:"binNumber"`
+	Regulated       string `json:"cardRegulated"`
+	IssuingBank     string `json:"issuingBank"`
+	IssuingCountry  string `json:"issuingCountryCode"` // lower case
+	ExpirationMonth string `json:"expirationMonth"`
+	ExpirationYear  string `json:"expirationYear"`
+}
+
+func cardOf(c paysim.Card) cardView {
+	return cardView{
+		LastFour: c.LastFour(), Type: c.Brand(), SubType: "CREDIT", Category: "PLATINUM", BinCategory: "CONSUMER",
+		BinNumber: c.Number[:min(6, len(c.Number))], Regulated: "N", IssuingBank: "Bank of Example", IssuingCountry: "us",
+		ExpirationMonth: c.ExpirationMonth, ExpirationYear: c.ExpirationYear,
+	}
+}

@@ -1,0 +1,79 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/ipn-receiver/ipn-receiver/internal/paysim"
+	"github.com/ipn-receiver/ipn-receiver/internal/paysim/money"
+)
+
+// refundBody asks for a refund (specification section 2.6). An empty one refunds everything.
+type refundBody struct {
+	Amount              amount `json:"amount"`
+	TaxAmount           amount `json:"taxAmount"`
+	Reason              string `json:"reason"`
+	CancelSubscriptions *bool  `json:"cancelSubscriptions"` // absent: true
+}
+
+// refundView is a refund as the interface shows it.
+type refundView struct {
+	ID                  int64        `json:"refundTransactionId"`
+	Amount              money.Amount `json:"amount"`
+	TaxAmount           money.Amount `json:"taxAmount"`
+	Currency            string       `json:"currency"`
+	Date                string       `json:"date"` // MM/DD/YYYY
+	Reason              string       `json:"reason"`
+	Status              string       `json:"refundStatus"` // SUCCESS or PENDING
+	CancelSubscriptions bool         `json:"cancelSubscriptions"`
+}
+
+func (d *door) registerRefunds() {
+	d.path("/services/2/transactions/refund/{id}", map[string]operation{http.MethodPost: func(r *request) (answer, error) {
+		return d.refund(r, r.PathValue("id"))
+	}})
+	d.path("/services/2/transactions/refund/merchant/{id}", map[string]operation{http.MethodPost: func(r *request) (answer, error) {
+		t, err := d.service.TransactionByMerchantID(r.PathValue("id"))
+		if err != nil {
+			return answer{}, err
+		}
+		return d.refund(r, t.ID)
+	}})
+	d.path("/services/2/transactions/pending-refund/{id}", map[string]operation{http.MethodDelete: func(r *request) (answer, error) {
+		return answer{}, d.service.CancelRefund(r.PathValue("id"))
+	}})
+}
+
+func (d *door) refund(r *request, id string) (answer, error) {
+	body := refundBody{}
+	if err := r.decodeOptional(&body); err != nil {
+		return answer{}, err
+	}
+	asked, err := body.request()
+	if err != nil {
+		return answer{}, err
+	}
+	t, err := d.service.Transaction(id)
+	if err != nil {
+		return answer{}, err
+	}
+	refund, err := d.service.Refund(id, asked)
+	if err != nil {
+		return answer{}, err
+	}
+	return answer{Body: refundView{
+		ID: number(refund.ID), Amount: refund.Amount, TaxAmount: refund.Tax, Currency: t.Currency, Date: day(refund.Created),
+		Reason: refund.Reason, Status: refund.Status, CancelSubscriptions: !asked.CancelSubscriptionsSaid || asked.CancelSubscriptions,
+	}}, nil
+}
+
+func (b refundBody) request() (asked paysim.RefundRequest, err error) {
+	asked.Reason = b.Reason
+	if b.CancelSubscriptions != nil {
+		asked.CancelSubscriptions, asked.CancelSubscriptionsSaid = *b.CancelSubscriptions, true
+	}
+	if asked.Amount, err = b.Amount.optional("amount"); err != nil {
+		return asked, err
+	}
+	asked.TaxAmount, err = b.TaxAmount.optional("taxAmount")
+	return asked, err
+}

@@ -1,0 +1,201 @@
+package api
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/ipn-receiver/ipn-receiver/internal/paysim"
+)
+
+// transactionBody asks for a card transaction (specification section 2.2), or for the capture or the reversal of one
+// (section 2.3).
+type transactionBody struct {
+	Type                  string      `json:"cardTransactionType"`
+	TransactionID         string      `json:"transactionId"`
+	SoftDescriptor        string      `json:"softDescriptor"`
+	Amount                amount      `json:"amount"`
+	Currency              string      `json:"currency"`
+	TaxReference          string      `json:"taxReference"`
+	MerchantTransactionID string      `json:"merchantTransactionId"`
+	VaultedShopperID      int64       `json:"vaultedShopperId"`
+	Holder                *holderInfo `json:"cardHolderInfo"`
+	Card                  *cardBody   `json:"creditCard"`
+	MetaData              metaData    `json:"transactionMetaData"`
+}
+
+// holderInfo is the card holder, in requests and answers.
+type holderInfo struct {
+	FirstName string `json:"firstName"`
+	LastName  string `json:"lastName"`
+	Zip       string `json:"zip,omitempty"`
+	Country   string `json:"country,omitempty"` // two letters, lower case
+	State     string `json:"state,omitempty"`
+	City      string `json:"city,omitempty"`
+	Address   string `json:"address,omitempty"`
+	Email     string `json:"email,omitempty"`
+	Phone     string `json:"phone,omitempty"`
+}
+
+func (h holderInfo) shopper() paysim.Shopper {
+	return paysim.Shopper{
+		FirstName: h.FirstName, LastName: h.LastName, Zip: h.Zip, Country: h.Country, State: h.State, City: h.City,
+		Address1: h.Address, Email: h.Email, Phone: h.Phone,
+	}
+}
+
+func holderOf(s *paysim.Shopper) holderInfo {
+	return holderInfo{
+		FirstName: s.FirstName, LastName: s.LastName, Zip: s.Zip, Country: s.Country, State: s.State, City: s.City,
+		Address: s.Address1, Email: s.Email, Phone: s.Phone,
+	}
+}
+
+// metaData are fields that the merchant names; they come back in IPNs.
+type metaData struct {
+	Entries []metaEntry `json:"metaData"`
+}
+
+type metaEntry struct {
+	Key   string `json:"metaKey"`
+	Value string `json:"metaValue"`
+}
+
+func (m metaData) fields() map[string]string {
+	if len(m.Entries) == 0 {
+		return nil
+	}
+	fields := make(map[string]string, len(m.Entries))
+	for _, e := range m.Entries {
+		fields[e.Key] = e.Value
+	}
+	return fields
+}
+
+func metaDataOf(fields map[string]string) *metaData {
+	if len(fields) == 0 {
+		return nil
+	}
+	m := &metaData{}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		m.Entries = append(m.Entries, metaEntry{Key: name, Value: fields[name]})
+	}
+	return m
+}
+
+func (d *door) registerTransactions() {
+	d.path("/services/2/transactions", map[string]operation{http.MethodPost: d.createTransaction, http.MethodPut: d.changeTransaction})
+	d.path("/services/2/transactions/{id}", map[string]operation{http.MethodGet: d.readTransaction})
+}
+
+// createTransaction charges or reserves. What changes a transaction comes by PUT: 85.
+func (d *door) createTransaction(r *request) (answer, error) {
+	body := transactionBody{}
+	if err := r.decode(&body); err != nil {
+		return answer{}, err
+	}
+	if _, changes := d.changes()[body.Type]; changes {
+		return answer{}, wrongMethod(body.Type, "PUT")
+	}
+	asked, err := body.creation()
+	if err != nil {
+		return answer{}, err
+	}
+	return d.transaction(d.service.CreateTransaction(asked))
+}
+
+// creation is the request that a body makes; 16001 for what it lacks.
+func (b transactionBody) creation() (asked paysim.CardRequest, err error) {
+	switch {
+	case b.Type == "":
+		return asked, missing("cardTransactionType")
+	case b.Currency == "":
+		return asked, missing("currency")
+	}
+	asked = paysim.CardRequest{
+		Type: b.Type, Currency: b.Currency, TaxReference: b.TaxReference, SoftDescriptor: b.SoftDescriptor,
+		MerchantTransactionID: b.MerchantTransactionID, VaultedShopperID: b.VaultedShopperID, Custom: b.MetaData.fields(),
+	}
+	if b.Holder != nil {
+		asked.Holder = b.Holder.shopper()
+	}
+	if b.Card != nil {
+		asked.Card = b.Card.card()
+	}
+	asked.Amount, err = b.Amount.required("amount")
+	return asked, err
+}
+
+// changes are the transaction types that come by PUT, and what they do.
+func (d *door) changes() map[string]func(transactionBody) (paysim.Transaction, error) {
+	return map[string]func(transactionBody) (paysim.Transaction, error){
+		"CAPTURE": func(b transactionBody) (paysim.Transaction, error) {
+			if err := d.wholeAmount(b); err != nil {
+				return paysim.Transaction{}, err
+			}
+			return d.service.Capture(b.TransactionID, b.TaxReference)
+		},
+		"AUTH_REVERSAL": func(b transactionBody) (paysim.Transaction, error) {
+			return d.service.ReverseAuthorization(b.TransactionID)
+		},
+	}
+}
+
+// changeTransaction captures or reverses an authorization.
+func (d *door) changeTransaction(r *request) (answer, error) {
+	body := transactionBody{}
+	if err := r.decode(&body); err != nil {
+		return answer{}, err
+	}
+	change, known := d.changes()[body.Type]
+	switch {
+	case body.Type == "":
+		return answer{}, missing("cardTransactionType")
+	case body.Type == "AUTH_CAPTURE" || body.Type == "AUTH_ONLY":
+		return answer{}, wrongMethod(body.Type, "POST")
+	case !known:
+		return answer{}, refusal(http.StatusForbidden, "7", "INVALID_TRANSACTION_TYPE", "the transaction type is not one of this operation")
+	}
+	return d.transaction(change(body))
+}
+
+// wholeAmount refuses a partial capture with 10001 (specification section 8). The amount need not be told.
+func (d *door) wholeAmount(b transactionBody) error {
+	asked, err := b.Amount.optional("amount")
+	if err != nil || asked == nil {
+		return err
+	}
+	t, err := d.service.Transaction(b.TransactionID)
+	if err != nil {
+		return err
+	}
+	if *asked != t.Amount {
+		return invalid("amount", asked.String(), "a capture is for the full authorized amount")
+	}
+	return nil
+}
+
+func wrongMethod(transactionType, method string) error {
+	return refusal(http.StatusMethodNotAllowed, "85", "INVALID_HTTP_METHOD", transactionType+" comes by "+method)
+}
+
+// readTransaction answers by the service's number, or by the merchant's own and, after a comma, the merchant's.
+func (d *door) readTransaction(r *request) (answer, error) {
+	id := r.PathValue("id")
+	if merchants, _, both := strings.Cut(id, ","); both {
+		return d.transaction(d.service.TransactionByMerchantID(merchants))
+	}
+	return d.transaction(d.service.Transaction(id))
+}
+
+// transaction is a card transaction, or why there is none, as an answer. A bank transfer is none.
+func (d *door) transaction(t paysim.Transaction, err error) (answer, error) {
+	if err != nil {
+		return answer{}, err
+	}
+	if t.Card.Number == "" {
+		return answer{}, refusal(http.StatusNotFound, "20009", "INVALID_TRANSACTION_ID", "this is no card transaction")
+	}
+	return answer{Body: transactionOf(t)}, nil
+}

@@ -1,0 +1,129 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/ipn-receiver/ipn-receiver/internal/paysim/delivery"
+	"github.com/ipn-receiver/ipn-receiver/internal/paysim/notice"
+)
+
+func (d door) faults(*http.Request) (any, error) { return d.Sender.Faults(), nil }
+
+func (d door) setFaults(r *http.Request) (any, error) {
+	var faults []delivery.Fault
+	if err := read(r, &faults); err != nil {
+		return nil, err
+	}
+	if err := d.Sender.SetFaults(faults); err != nil {
+		return nil, err
+	}
+	return d.Sender.Faults(), nil
+}
+
+func (d door) clearFaults(*http.Request) (any, error) {
+	return []delivery.Fault{}, d.Sender.SetFaults(nil)
+}
+
+func (d door) history(r *http.Request) (any, error) {
+	if err := known(r, "type", "state", "reference", "after", "limit"); err != nil {
+		return nil, err
+	}
+	after, err := number(r, "after")
+	if err != nil {
+		return nil, err
+	}
+	limit, err := number(r, "limit")
+	if err != nil {
+		return nil, err
+	}
+	query := r.URL.Query()
+	return d.Sender.Deliveries(delivery.Query{
+		Type: query.Get("type"), State: delivery.State(query.Get("state")), Reference: query.Get("reference"),
+		After: after, Oldest: query.Has("after"), Limit: int(limit),
+	}), nil
+}
+
+func (d door) delivery(r *http.Request) (any, error) {
+	id, _ := strconv.ParseInt(r.PathValue("id"), 10, 64) // what is no number names none
+	found, kept := d.Sender.Delivery(id)
+	if !kept {
+		return nil, &problem{http.StatusNotFound, "there is no such IPN, or it is no longer kept"}
+	}
+	return found, nil
+}
+
+func (d door) totals(*http.Request) (any, error) { return d.Sender.Totals(), nil }
+
+// emit reads an object of fields; an empty body is one without.
+func (d door) emit(r *http.Request) (any, error) {
+	var fields map[string]string
+	if r.ContentLength != 0 {
+		if err := read(r, &fields); err != nil {
+			return nil, err
+		}
+	}
+	over := make([]notice.Field, 0, len(fields))
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		over = append(over, notice.Field{Name: name, Value: fields[name]})
+	}
+	return d.Service.Emit(r.PathValue("type"), over...)
+}
+
+// mostBurst is as many notices as one burst may have.
+const mostBurst = 1_000_000
+
+func (d door) burst(r *http.Request) (any, error) {
+	asked := struct {
+		Type      string  `json:"type"`
+		URL       string  `json:"url"`
+		Count     int     `json:"count"`
+		PerSecond float64 `json:"perSecond"`
+	}{Type: "CHARGE", PerSecond: 10}
+	if err := read(r, &asked); err != nil {
+		return nil, err
+	}
+	if asked.Count < 1 || asked.Count > mostBurst || asked.PerSecond < 0 {
+		return nil, invalid("count is from 1 to %d, perSecond not negative (0: all at once)", mostBurst)
+	}
+	if asked.URL == "" {
+		asked.URL = d.destination()
+	}
+	if asked.URL == "" {
+		return nil, &problem{http.StatusConflict, "there is no destination: give a url, or set the configuration"}
+	}
+	d.Sender.Burst(asked.URL, func(int) notice.Notice { return d.Sender.Sample(asked.Type) }, asked.PerSecond, asked.Count)
+	return asked, nil
+}
+
+// destination is the first of the configuration; "" when there is none.
+func (d door) destination() string {
+	configuration, exists := d.Service.Configuration()
+	if !exists || len(configuration.Destinations) == 0 {
+		return ""
+	}
+	return configuration.Destinations[0].URL
+}
+
+// idle waits for a minute, if nothing else is asked for.
+func (d door) idle(r *http.Request) (any, error) {
+	timeout := time.Minute
+	if text := r.URL.Query().Get("timeout"); text != "" {
+		asked, err := time.ParseDuration(text)
+		if err != nil || asked <= 0 {
+			return nil, invalid("timeout is a duration such as 30s")
+		}
+		timeout = asked
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), timeout)
+	defer cancel()
+	if err := d.Sender.Idle(ctx); err != nil {
+		return nil, &problem{http.StatusGatewayTimeout, "there are still IPNs on their way"}
+	}
+	return json.RawMessage(`{"idle":true}`), nil
+}

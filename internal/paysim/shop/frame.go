@@ -1,0 +1,225 @@
+package shop
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"html/template"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/ipn-receiver/ipn-receiver/internal/paysim"
+)
+
+//go:embed assets
+var assets embed.FS
+
+//go:embed templates
+var templates embed.FS
+
+const maxForm = 64 << 10 // bytes of a posted form
+
+// page is what one answer shows: the template of its name, filled with its data.
+type page struct {
+	name   string
+	title  string
+	data   any
+	status int // 0: 200
+}
+
+type pages map[string]*template.Template
+
+// readPages reads each page's template together with the frame and the parts. It panics when one does not parse: they are
+// part of the program.
+func readPages() pages {
+	frame := template.Must(template.New("frame.html").Funcs(words).ParseFS(templates, "templates/frame.html", "templates/parts.html", "templates/pictures.html"))
+	all := pages{}
+	entries, err := templates.ReadDir("templates/pages")
+	if err != nil {
+		panic(err)
+	}
+	for _, e := range entries {
+		own := template.Must(template.Must(frame.Clone()).ParseFS(templates, "templates/pages/"+e.Name()))
+		all[strings.TrimSuffix(e.Name(), ".html")] = own
+	}
+	return all
+}
+
+// frame is what every page shows around its own.
+type frame struct {
+	Title    string
+	Here     string // the path of the page, to come back to
+	Refusal  *refusal
+	Live     live
+	Speed    float64
+	Subject  string // the reference that the list of IPNs is about; "" for all
+	Wide     bool   // without the list of IPNs
+	Data     any
+	Sections []section
+}
+
+// section is an entry of the navigation.
+type section struct{ Path, Name string }
+
+var sections = []section{
+	{"/", "Shop"}, {"/shop/plans", "Plans"}, {"/shop/orders", "Orders"},
+	{"/shop/subscriptions", "Subscriptions"}, {"/shop/ipns", "IPNs"}, {"/shop/account", "Account"},
+}
+
+// Current tells whether a page belongs to a section.
+func (f frame) Current(s section) bool {
+	return f.Here == s.Path || s.Path != "/" && strings.HasPrefix(f.Here, s.Path+"/")
+}
+
+// get answers with a page.
+func (s *shop) get(make show) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		p, err := make(r)
+		if err != nil {
+			s.write(w, r, page{name: "nothing", title: "Not here", status: statusOf(err)}, err)
+			return
+		}
+		s.write(w, r, p, nil)
+	}
+}
+
+// post does what a form asks and goes on with 303. What is refused is told on the page that the form stands on, with the
+// status of the refusal.
+func (s *shop) post(do act, from show) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		err := readForm(r)
+		if err == nil {
+			var to string
+			if to, err = do(r); err == nil {
+				http.Redirect(w, r, to, http.StatusSeeOther)
+				return
+			}
+		}
+		p, gone := from(r)
+		if gone != nil {
+			p = page{name: "nothing", title: "Not here"}
+		}
+		p.status = statusOf(err)
+		s.write(w, r, p, err)
+	}
+}
+
+func readForm(r *http.Request) error {
+	err := r.ParseForm()
+	if tooLong := new(http.MaxBytesError); errors.As(err, &tooLong) {
+		return mistake{http.StatusRequestEntityTooLarge, "The form is too long."}
+	}
+	if err != nil {
+		return mistake{http.StatusBadRequest, "The form could not be read."}
+	}
+	return nil
+}
+
+// mistake is something that the shop itself refuses, before the payment service is asked.
+type mistake struct {
+	status int
+	text   string
+}
+
+// Error implements error.
+func (m mistake) Error() string { return m.text }
+
+func wrong(text string) error { return mistake{http.StatusUnprocessableEntity, text} }
+
+var errNothing = mistake{http.StatusNotFound, "There is nothing at this address."}
+
+func (s *shop) nowhere(*http.Request) (page, error) { return page{}, errNothing }
+
+func statusOf(err error) int {
+	var refused *paysim.Refusal
+	var m mistake
+	switch {
+	case errors.As(err, &refused):
+		return refused.Status
+	case errors.As(err, &m):
+		return m.status
+	}
+	return http.StatusInternalServerError
+}
+
+// refusal is an error as the page tells it. Code and Name are empty for the shop's own.
+type refusal struct{ Code, Name, Text, Property string }
+
+func tell(err error) *refusal {
+	var refused *paysim.Refusal
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &refused):
+		return &refusal{refused.Code, refused.Name, refused.Description, refused.Property}
+	}
+	return &refusal{Text: err.Error()}
+}
+
+// policy is the content security policy: nothing from elsewhere, nothing inline.
+const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; " +
+	"base-uri 'none'; frame-ancestors 'none'"
+
+func (s *shop) write(w http.ResponseWriter, r *http.Request, p page, problem error) {
+	subject, wide := about(p.data)
+	s.render(w, p.name, max(p.status, http.StatusOK), "frame.html", frame{
+		Title: p.title, Here: here(r), Refusal: tell(problem), Live: s.live(subject), Speed: s.agenda.Speed(),
+		Subject: subject, Wide: wide, Data: p.data, Sections: sections,
+	})
+}
+
+// about asks a page's data which reference its IPNs carry, and whether it is a list of IPNs itself.
+func about(data any) (subject string, wide bool) {
+	if d, ok := data.(interface{ subject() string }); ok {
+		subject = d.subject()
+	}
+	if d, ok := data.(interface{ wide() bool }); ok {
+		wide = d.wide()
+	}
+	return subject, wide
+}
+
+// render writes one template of a page, whole or not at all.
+func (s *shop) render(w http.ResponseWriter, name string, status int, part string, data any) {
+	var body bytes.Buffer
+	if err := s.pages[name].ExecuteTemplate(&body, part, data); err != nil {
+		http.Error(w, "the page could not be written", http.StatusInternalServerError)
+		return
+	}
+	for header, value := range map[string]string{
+		"Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": policy, "Cache-Control": "no-store",
+		"Referrer-Policy": "same-origin", "X-Content-Type-Options": "nosniff",
+	} {
+		w.Header().Set(header, value)
+	}
+	w.WriteHeader(status)
+	_, _ = w.Write(body.Bytes()) // the person has gone
+}
+
+// here is where a form leads back to: the page that was asked for, or that the posted form stands on.
+func here(r *http.Request) string {
+	if r.Method == http.MethodPost {
+		return back(r, "/")
+	}
+	return r.URL.Path
+}
+
+// back is the path that a form names, if it is one of the shop's.
+func back(r *http.Request, otherwise string) string {
+	to := r.PostFormValue("back")
+	if to == "/" || strings.HasPrefix(to, "/shop/") {
+		return to
+	}
+	return otherwise
+}
+
+func asset(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "no-cache")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	http.ServeFileFS(w, r, assets, "assets/"+r.PathValue("file"))
+}
+
+// now is the time of the simulated world.
+func (s *shop) now() time.Time { return s.agenda.Now() }

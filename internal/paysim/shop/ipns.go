@@ -1,0 +1,152 @@
+package shop
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/ipn-receiver/ipn-receiver/internal/paysim/delivery"
+	"github.com/ipn-receiver/ipn-receiver/internal/paysim/notice"
+)
+
+const (
+	fewest = 30  // IPNs beside every page
+	most   = 200 // on their own page
+)
+
+// row is an IPN in a list.
+type row struct {
+	ID              int64
+	Type, Reference string
+	At              time.Time
+	State, Mood     string // Mood is good, wait or bad: a colour beside the word
+	Attempts        int
+	Answer          string // the last one: a status or an error; "" before the first
+	Faults          []string
+}
+
+var moods = map[delivery.State]string{delivery.Delivered: "good", delivery.Waiting: "wait", delivery.GivenUp: "bad"}
+
+func rowOf(d delivery.Delivery) row {
+	one := row{
+		ID: d.ID, Type: d.Type, Reference: d.Notice.Get("referenceNumber"), At: d.CreatedAt,
+		State: string(d.State), Mood: moods[d.State], Attempts: len(d.Attempts),
+	}
+	if n := len(d.Attempts); n > 0 {
+		one.Answer = answer(d.Attempts[n-1])
+	}
+	for _, a := range d.Attempts {
+		one.Faults = append(one.Faults, a.Faults...)
+	}
+	slices.Sort(one.Faults)
+	one.Faults = slices.Compact(one.Faults)
+	return one
+}
+
+func answer(a delivery.Attempt) string {
+	switch {
+	case a.Status != 0:
+		return strconv.Itoa(a.Status)
+	case a.Error != "":
+		return "no answer"
+	}
+	return ""
+}
+
+// live is the part that a script keeps fresh: the time and the latest IPNs.
+type live struct {
+	Now        time.Time
+	Rows       []row
+	Subject    string
+	Configured bool
+}
+
+func (s *shop) live(subject string) live {
+	c, ok := s.service.Configuration()
+	return live{
+		Now: s.now(), Subject: subject, Configured: ok && len(c.Destinations) > 0,
+		Rows: s.rows(delivery.Query{Reference: subject, Limit: fewest}),
+	}
+}
+
+func (s *shop) rows(q delivery.Query) []row {
+	var rows []row
+	for _, d := range s.sender.Deliveries(q) {
+		rows = append(rows, rowOf(d))
+	}
+	return rows
+}
+
+// Said is the list in a sentence, for those who hear the page.
+func (l live) Said() string {
+	if len(l.Rows) == 0 {
+		return "No IPN yet."
+	}
+	newest := l.Rows[0]
+	return fmt.Sprintf("Latest IPN: %s, %s.", newest.Type, newest.State)
+}
+
+// latest answers with the fresh part alone.
+func (s *shop) latest(w http.ResponseWriter, r *http.Request) {
+	s.render(w, "home", http.StatusOK, "live", s.live(r.URL.Query().Get("reference")))
+}
+
+// ipnsPage lists the IPNs.
+type ipnsPage struct {
+	Rows  []row
+	Types []string
+	Query delivery.Query
+}
+
+func (ipnsPage) wide() bool { return true }
+
+func (s *shop) ipns(r *http.Request) (page, error) {
+	form := r.URL.Query()
+	q := delivery.Query{Type: form.Get("type"), State: delivery.State(form.Get("state")), Reference: form.Get("reference"), Limit: most}
+	return page{name: "ipns", title: "IPNs", data: ipnsPage{s.rows(q), notice.Types(), q}}, nil
+}
+
+// ipnPage shows one IPN: each attempt, and what was sent.
+type ipnPage struct {
+	delivery.Delivery
+	Mood          string
+	Filled, Empty []notice.Field
+	Last          *delivery.Attempt // nil before the first attempt
+}
+
+func (ipnPage) wide() bool { return true }
+
+// Body is what was posted last, or will be.
+func (p ipnPage) Body() string {
+	if p.Last != nil && len(p.Last.Body) > 0 {
+		return string(p.Last.Body)
+	}
+	return string(p.Notice.Encode())
+}
+
+func (s *shop) ipn(r *http.Request) (page, error) {
+	id, err := number(r.PathValue("id"))
+	if err != nil {
+		return page{}, errNothing
+	}
+	d, ok := s.sender.Delivery(id)
+	if !ok {
+		return page{}, errNothing
+	}
+	p := ipnPage{Delivery: d, Mood: moods[d.State]}
+	if n := len(d.Attempts); n > 0 {
+		p.Last = &d.Attempts[n-1]
+	}
+	for _, f := range d.Notice.Fields {
+		if f.Value == "" {
+			p.Empty = append(p.Empty, f)
+		} else {
+			p.Filled = append(p.Filled, f)
+		}
+	}
+	return page{name: "ipn", title: d.Type, data: p}, nil
+}
+
+func number(text string) (int64, error) { return strconv.ParseInt(text, 10, 64) }

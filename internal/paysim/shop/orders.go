@@ -1,0 +1,124 @@
+package shop
+
+import (
+	"net/http"
+
+	"github.com/ipn-receiver/ipn-receiver/internal/paysim"
+	"github.com/ipn-receiver/ipn-receiver/internal/paysim/money"
+)
+
+// ordersPage lists what was bought.
+type ordersPage struct {
+	Transactions []paysim.Transaction
+	Transfers    []paysim.Transfer // without a transaction
+}
+
+func (s *shop) orders(*http.Request) (page, error) {
+	p := ordersPage{Transactions: s.service.Transactions()}
+	for _, t := range s.service.Transfers() {
+		if t.TransactionID == "" {
+			p.Transfers = append(p.Transfers, t)
+		}
+	}
+	return page{name: "orders", title: "Orders", data: p}, nil
+}
+
+// orderPage shows one transaction and what can be done with it.
+type orderPage struct {
+	paysim.Transaction
+	Quote             *paysim.Quote // nil: without tax
+	TaxLabel          string
+	Left, LeftTax     money.Amount // not yet refunded; LeftTax is part of Left
+	Reserved, Charged bool         // only reserved; charged, and not wholly refunded
+}
+
+func (p orderPage) subject() string { return p.ID }
+
+// Moves are the statuses that a dispute can go to.
+func (p orderPage) Moves(d paysim.Dispute) []choice { return moves[d.Status] }
+
+// moves are the buttons under a dispute, by its status.
+var moves = map[string][]choice{
+	"NEW":               {{"WORKING", "Take it up"}, {"COMPLETED_WON", "Won"}, {"COMPLETED_LOST", "Lost"}},
+	"WORKING":           {{"COMPLETED_PENDING", "Challenge it"}, {"COMPLETED_WON", "Won"}, {"COMPLETED_LOST", "Lost"}},
+	"COMPLETED_PENDING": {{"COMPLETED_WON", "Won"}, {"COMPLETED_LOST", "Lost"}},
+	"COMPLETED_WON":     {{"CLOSED", "Close"}},
+	"COMPLETED_LOST":    {{"CLOSED", "Close"}},
+}
+
+func (s *shop) order(r *http.Request) (page, error) {
+	t, err := s.service.Transaction(r.PathValue("id"))
+	if err != nil {
+		return page{}, err
+	}
+	p := orderPage{Transaction: t, TaxLabel: "Tax", Left: t.Amount, LeftTax: t.Tax, Reserved: t.State == paysim.Authorized}
+	for _, refund := range t.Refunds {
+		p.Left, p.LeftTax = p.Left-refund.Amount, p.LeftTax-refund.Tax
+	}
+	p.Charged = (t.State == paysim.Captured || t.State == paysim.Disputed) && p.Left > 0
+	if q, err := s.service.Quote(t.TaxReference); err == nil {
+		p.Quote, p.TaxLabel = &q, taxLabel(q)
+	}
+	return page{name: "order", title: "Order " + t.ID, data: p}, nil
+}
+
+func (s *shop) capture(r *http.Request) (string, error) {
+	reserved, err := s.service.Transaction(r.PathValue("id"))
+	if err != nil {
+		return "", err
+	}
+	t, err := s.service.Capture(reserved.ID, reserved.TaxReference)
+	return orderPath(t.ID), err
+}
+
+func (s *shop) void(r *http.Request) (string, error) {
+	t, err := s.service.ReverseAuthorization(r.PathValue("id"))
+	return orderPath(t.ID), err
+}
+
+// refund gives back what the form says, or all that is left when it says no amount.
+func (s *shop) refund(r *http.Request) (string, error) {
+	request := paysim.RefundRequest{
+		Reason:              r.PostFormValue("reason"),
+		CancelSubscriptions: r.PostFormValue("endSubscription") != "", CancelSubscriptionsSaid: true,
+	}
+	for name, into := range map[string]**money.Amount{"amount": &request.Amount, "tax": &request.TaxAmount} {
+		text := r.PostFormValue(name)
+		if text == "" {
+			continue
+		}
+		a, err := money.Parse(text)
+		if err != nil {
+			return "", wrong("The " + name + " cannot be read: " + err.Error() + ".")
+		}
+		*into = &a
+	}
+	_, err := s.service.Refund(r.PathValue("id"), request)
+	return orderPath(r.PathValue("id")), err
+}
+
+func (s *shop) dispute(r *http.Request) (string, error) {
+	_, err := s.service.OpenDispute(r.PathValue("id"), nil, r.PostFormValue("reason"))
+	return orderPath(r.PathValue("id")), err
+}
+
+func (s *shop) changeDispute(r *http.Request) (string, error) {
+	return orderPath(r.PathValue("id")), s.service.ChangeDispute(r.PathValue("dispute"), r.PostFormValue("status"))
+}
+
+// returnPage is where the bank's page sends the person back to.
+type returnPage struct {
+	Status, Order, Transaction, Own string           // of the query: STATUS, ORDER-ID, TRANSACTION-ID, MTI
+	Transfer                        *paysim.Transfer // as the payment service knows it; nil: it knows of none
+}
+
+func (s *shop) returned(r *http.Request) (page, error) {
+	q := r.URL.Query()
+	p := returnPage{Status: q.Get("STATUS"), Order: q.Get("ORDER-ID"), Transaction: q.Get("TRANSACTION-ID"), Own: q.Get("MTI")}
+	if id, err := number(p.Order); err == nil {
+		if t, err := s.service.Transfer(id); err == nil {
+			p.Transfer = &t
+		}
+	}
+	return page{name: "return", title: "Back from the bank", data: p}, nil
+}

@@ -1,0 +1,84 @@
+package shop
+
+import (
+	"net/http"
+
+	"github.com/ipn-receiver/ipn-receiver/internal/paysim"
+)
+
+func (s *shop) subscriptions(*http.Request) (page, error) {
+	return page{name: "subscriptions", title: "Subscriptions", data: s.service.Subscriptions()}, nil
+}
+
+// subscriptionPage shows one subscription and what can be done with it.
+type subscriptionPage struct {
+	paysim.Subscription
+	Payments []paysim.Transaction // newest first
+	Plans    []paysim.Plan        // that it could change to
+	Active   bool
+}
+
+func (s *shop) subscription(r *http.Request) (page, error) {
+	sub, err := s.service.Subscription(r.PathValue("id"))
+	if err != nil {
+		return page{}, err
+	}
+	p := subscriptionPage{Subscription: sub, Active: sub.Status == "ACTIVE"}
+	for _, t := range s.service.Transactions() {
+		if t.SubscriptionID == sub.ID {
+			p.Payments = append(p.Payments, t)
+		}
+	}
+	for _, plan := range s.service.Plans() {
+		if plan.ID != sub.Plan.ID && plan.Currency == sub.Currency {
+			p.Plans = append(p.Plans, plan)
+		}
+	}
+	return page{name: "subscription", title: "Subscription " + sub.ID, data: p}, nil
+}
+
+func (s *shop) renew(r *http.Request) (string, error) {
+	id := r.PathValue("id")
+	return subscriptionPath(id), s.service.Renew(id)
+}
+
+func (s *shop) refuseNext(r *http.Request) (string, error) {
+	id := r.PathValue("id")
+	return subscriptionPath(id), s.service.FailNextRenewal(id, r.PostFormValue("on") != "")
+}
+
+func (s *shop) autoRenew(r *http.Request) (string, error) {
+	on := r.PostFormValue("on") != ""
+	_, err := s.service.UpdateSubscription(r.PathValue("id"), paysim.SubscriptionChange{AutoRenew: &on})
+	return subscriptionPath(r.PathValue("id")), err
+}
+
+// changePlan asks for a new quote for the new amount and passes it on (specification section 4, rule 5).
+func (s *shop) changePlan(r *http.Request) (string, error) {
+	sub, err := s.service.Subscription(r.PathValue("id"))
+	if err != nil {
+		return "", err
+	}
+	c, err := s.planCart(r.PostFormValue("plan"))
+	if err != nil {
+		return "", err
+	}
+	q, err := s.service.CreateQuote(paysim.QuoteRequest{Currency: c.Currency, ShipTo: homeOf(sub.Shopper), Lines: c.lines()})
+	if err != nil {
+		return "", err
+	}
+	total := q.TotalAmount + q.TotalTax
+	_, err = s.service.UpdateSubscription(sub.ID, paysim.SubscriptionChange{
+		PlanID: &c.Plan.ID, RecurringAmount: &total, RecurringTaxReference: q.Reference,
+	})
+	return subscriptionPath(sub.ID), err
+}
+
+func homeOf(p *paysim.Shopper) paysim.Address {
+	return paysim.Address{Address: p.Address1, City: p.City, State: p.State, Zip: p.Zip, Country: p.Country}
+}
+
+func (s *shop) cancel(r *http.Request) (string, error) {
+	id := r.PathValue("id")
+	return subscriptionPath(id), s.service.CancelSubscription(id)
+}

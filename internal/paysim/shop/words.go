@@ -1,0 +1,130 @@
+package shop
+
+import (
+	"html/template"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ipn-receiver/ipn-receiver/internal/paysim"
+	"github.com/ipn-receiver/ipn-receiver/internal/paysim/money"
+)
+
+// words are how pages write money, time and states.
+var words = template.FuncMap{
+	"money": writeMoney, "plain": plainMoney, "rate": writeRate,
+	"moment": writeMoment, "stamp": func(t time.Time) string { return t.UTC().Format(time.RFC3339) }, "day": writeDay,
+	"mood": func(s paysim.State) string { return stateMoods[s] }, "masked": masked,
+	"lower": strings.ToLower, "has": slices.Contains[[]string],
+	"period": writePeriod, "days": writeDays, "took": writeTook, "kind": func(t string) string { return kinds[t] },
+	"sum": func(a, b money.Amount) money.Amount { return a + b },
+}
+
+// signs are the currencies that are written with a sign of their own; others with their code.
+var signs = map[string]string{"USD": "$", "EUR": "€", "GBP": "£", "AUD": "A$", "CAD": "C$", "JPY": "¥"}
+
+const noBreak = "\u00a0"
+
+// writeMoney writes an amount for people: "$1,234.50", "¥1,500", "−€9.00", "CHF 12.00".
+func writeMoney(a money.Amount, currency string) string {
+	sign := ""
+	if a < 0 {
+		sign, a = "−", -a
+	}
+	whole, fraction, dotted := strings.Cut(plainMoney(a, currency), ".")
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	if dotted {
+		whole += "." + fraction
+	}
+	if own, ok := signs[currency]; ok {
+		return sign + own + whole
+	}
+	return sign + currency + noBreak + whole
+}
+
+// plainMoney writes an amount for a field: digits and a dot, with the decimals of the currency.
+func plainMoney(a money.Amount, currency string) string {
+	text := a.String()
+	if money.Step(currency) == money.Units(1) {
+		text = strings.TrimSuffix(text, ".00")
+	}
+	return text
+}
+
+// writeRate writes hundredths of a percent: "8.25 %", "19 %".
+func writeRate(hundredths int64) string {
+	text := money.Amount(hundredths * 100).String()
+	return strings.TrimSuffix(strings.TrimSuffix(text, "0"), ".0") + noBreak + "%"
+}
+
+func writeMoment(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04") + noBreak + "UTC" }
+
+func writeDay(t time.Time) string { return t.UTC().Format("2 January 2006") }
+
+// taxLabel is the name of the invoice's tax line (specification section 1).
+func taxLabel(q paysim.Quote) string {
+	to := q.ShipTo
+	switch {
+	case strings.EqualFold(to.Country, "US") && strings.EqualFold(to.State, "CO"):
+		return "Tax & Delivery Fee"
+	case strings.EqualFold(to.Country, "AU"):
+		return "GST"
+	case q.VAT:
+		return "VAT"
+	}
+	return "Tax"
+}
+
+// taxIDs are what a firm's tax number is called: ABN in Australia, VAT ID where a VAT is due (specification section 1).
+var taxIDs = map[string]string{
+	"AU": "ABN", "AT": "VAT ID", "BE": "VAT ID", "CH": "VAT ID", "DE": "VAT ID", "ES": "VAT ID", "FR": "VAT ID", "GB": "VAT ID",
+	"IE": "VAT ID", "IT": "VAT ID", "NL": "VAT ID", "PL": "VAT ID", "SE": "VAT ID",
+}
+
+// stateMoods are the colours beside the states of a transaction; what is missing has none.
+var stateMoods = map[paysim.State]string{
+	paysim.Captured: "good", paysim.Authorized: "wait", paysim.InReview: "wait", paysim.Pending: "wait", paysim.Disputed: "wait",
+	paysim.Declined: "bad", paysim.Failed: "bad", paysim.ChargedOff: "bad",
+}
+
+// kinds say what a transaction is, by its type.
+var kinds = map[string]string{
+	"AUTH_CAPTURE": "Card", "AUTH_ONLY": "Card, reserved", "CAPTURE": "Card", "RECURRING": "Renewal", "SOFORT": "Bank transfer",
+}
+
+// masked is a card number as one may show it.
+func masked(number string) string {
+	if len(number) < 4 {
+		return ""
+	}
+	return "···· " + number[len(number)-4:]
+}
+
+const day = 24 * time.Hour
+
+// writePeriod is how often a plan is charged.
+func writePeriod(d time.Duration) string {
+	switch {
+	case d >= 360*day:
+		return "year"
+	case d >= 85*day:
+		return "quarter"
+	case d >= 28*day:
+		return "month"
+	case d >= 7*day:
+		return "week"
+	}
+	return "day"
+}
+
+func writeDays(d time.Duration) string {
+	if n := int(d / day); n != 1 {
+		return strconv.Itoa(n) + " days"
+	}
+	return "one day"
+}
+
+func writeTook(d time.Duration) string { return d.Round(100 * time.Microsecond).String() }

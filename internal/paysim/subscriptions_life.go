@@ -1,0 +1,121 @@
+package paysim
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/ipn-receiver/ipn-receiver/internal/paysim/notice"
+)
+
+// The life of a subscription on the agenda: a reminder, then the renewal, and again; a refused renewal is tried again some
+// days later, and the last refusal ends the subscription.
+const (
+	remindBefore   = 3 * day
+	renewalTries   = 3
+	betweenRenewal = 3 * day
+)
+
+// schedule enters what comes next for a subscription; what was entered before is void. The lock is held.
+func (s *Service) schedule(sub *Subscription) {
+	sub.plannedAs++
+	if remind := sub.NextCharge.Add(-remindBefore); remind.After(s.agenda.Now()) {
+		s.later(sub, remind, s.remind)
+	}
+	s.later(sub, sub.NextCharge, s.due)
+}
+
+// later does something to a subscription at a time, unless its plans have changed by then.
+func (s *Service) later(sub *Subscription, when time.Time, do func(*Subscription)) {
+	planned := sub.plannedAs
+	s.agenda.At(when, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if sub.plannedAs == planned {
+			do(sub)
+		}
+	})
+}
+
+func (s *Service) remind(sub *Subscription) {
+	if sub.AutoRenew {
+		s.tell(sub, "SUBSCRIPTION_REMINDER")
+	}
+}
+
+// due is the end of a period.
+func (s *Service) due(sub *Subscription) {
+	if !sub.AutoRenew {
+		s.cancel(sub, "CANCELLED_ON_RENEWAL")
+		return
+	}
+	s.renew(sub)
+}
+
+// renew charges the period that begins at NextCharge. The first money that a subscription takes is a CHARGE, even after a
+// trial; all that follows is RECURRING. The quote of the recurring charge holds for every renewal: its tax was settled when
+// it was sent.
+func (s *Service) renew(sub *Subscription) {
+	began := sub.NextCharge
+	sub.NextCharge = began.Add(sub.Plan.Period)
+	o := s.orderOf(sub, "RECURRING", price{amount: sub.RecurringAmount, tax: sub.RecurringTax, reference: sub.RecurringTaxReference})
+	if sub.quote != nil {
+		o.Fee, o.TaxRate = sub.quote.Fee, sub.quote.rate()
+	}
+	o.success, o.failure, o.renewal, o.refuse = "RECURRING", "SUBSCRIPTION_CHARGE_FAILURE", true, sub.FailNext
+	if len(sub.Charges) == 0 {
+		o.success = "CHARGE"
+	} else {
+		o.fields = append(o.fields, notice.Field{Name: "originalRefNum", Value: sub.origin.ID})
+	}
+	sub.FailNext = false
+	charged, err := s.charge(o)
+	if err != nil {
+		sub.NextCharge = began
+		s.tryAgain(sub)
+		return
+	}
+	if sub.Failures = 0; len(sub.Charges) == 0 {
+		sub.origin = charged
+	}
+	sub.Charges = append(sub.Charges, charged.ID)
+	s.schedule(sub)
+}
+
+// tryAgain is what follows a refused renewal. The period keeps its beginning: who pays late has not bought more time.
+func (s *Service) tryAgain(sub *Subscription) {
+	sub.Failures++
+	if sub.Failures >= renewalTries {
+		s.cancel(sub, "RENEWAL_CHARGE_FAILED")
+		return
+	}
+	sub.plannedAs++
+	s.later(sub, s.agenda.Now().Add(betweenRenewal), s.due)
+}
+
+// cancel ends a subscription and says so.
+func (s *Service) cancel(sub *Subscription, reason string) {
+	s.end(sub)
+	s.tell(sub, "CANCELLATION", cancellation(sub, reason)...)
+}
+
+// end ends a subscription in silence: whoever ends it sends the IPN. The lock is held.
+func (s *Service) end(sub *Subscription) {
+	sub.Status, sub.AutoRenew = Canceled, false
+	sub.plannedAs++
+}
+
+// cancellation is what the IPNs of an end say about it.
+func cancellation(sub *Subscription, reason string) []notice.Field {
+	return []notice.Field{
+		{Name: "cancelReason", Value: reason},
+		{Name: "cancelledContractId", Value: strconv.FormatInt(sub.Plan.ID, 10)},
+	}
+}
+
+// tell sends an IPN about the subscription itself: its reference is that of the first charge, its contract the present plan.
+func (s *Service) tell(sub *Subscription, transactionType string, fields ...notice.Field) {
+	about := *sub.origin
+	about.PlanID, about.Product = sub.Plan.ID, sub.Plan.Name
+	said := append(sub.told(), notice.Field{Name: "originalRefNum", Value: about.ID})
+	s.notify(s.occasion(&about, transactionType, append(said, fields...)...))
+}
