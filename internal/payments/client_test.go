@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -189,6 +190,7 @@ var hostile = []struct {
 	{"answers nothing", says(200, ""), payments.ErrUnreadable, 1},
 	{"answers another question", says(200, `{"stranger's words":"ok"}`), payments.ErrUnreadable, 1},
 	{"answers a list", says(200, `["stranger's words"]`), payments.ErrUnreadable, 1},
+	{"answers null", says(200, "null"), payments.ErrUnreadable, 1},
 	{"answers 100 MB", endless, payments.ErrUnreadable, 1},
 	{"answers 500 with 100 MB", func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusInternalServerError)
@@ -212,6 +214,7 @@ var hostile = []struct {
 		}
 	}, payments.ErrUnreachable, 2},
 	{"asks to come back tomorrow", says(429, "", "Retry-After", "86400"), payments.ErrBusy, 1},
+	{"asks to come back in a minute", says(503, "", "Retry-After", "60"), payments.ErrBusy, 1},
 	{"asks to come back at no time", says(429, "", "Retry-After", "stranger's words"), payments.ErrBusy, 2},
 	{"refuses the credentials", says(401, "stranger's words"), payments.ErrUnauthorized, 1},
 	{"knows nothing", says(404, ""), payments.ErrNotFound, 1},
@@ -252,6 +255,44 @@ func TestAServiceThatMisbehavesCostsAnErrorAndLittleElse(t *testing.T) {
 			}
 			tells(t, err, "stranger's words", "192.0.2.1")
 		})
+	}
+}
+
+func TestNoMoreOfAnAnswerIsReadThanItMayHave(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusOK, http.StatusBadRequest} {
+		left := strings.NewReader(strings.Repeat("{", 1<<20))
+		client := connect(t, "https://payments.example", func(c *payments.Config) {
+			c.MaxBody = 1000
+			c.Transport = wire(func(*http.Request) (*http.Response, error) {
+				return &http.Response{StatusCode: status, Body: io.NopCloser(left)}, nil
+			})
+		})
+		_, err := client.NotificationConfiguration(t.Context())
+		if read := left.Size() - int64(left.Len()); err == nil || read != 1001 {
+			t.Errorf("%d: %d bytes were read, %v", status, read, err)
+		}
+	}
+}
+
+func TestWhatNeverConnectedIsRepeatedWhateverItIs(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		err   error
+		tries int
+	}{
+		"the connection is refused": {&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}, payments.DefaultAttempts},
+		"the name is not resolved":  {&net.DNSError{IsNotFound: true}, payments.DefaultAttempts},
+		"the connection is reset":   {&net.OpError{Op: "read", Err: syscall.ECONNRESET}, 1},
+	} {
+		tries := 0
+		client := connect(t, "https://payments.example", func(config *payments.Config) {
+			config.Transport = wire(func(*http.Request) (*http.Response, error) { tries++; return nil, c.err })
+		})
+		_, err := client.Capture(t.Context(), payments.CaptureRequest{TransactionID: "1"})
+		if tries != c.tries || !errors.Is(err, payments.ErrUnreachable) || !errors.Is(err, c.err) {
+			t.Errorf("%s: %d attempts, %v", name, tries, err)
+		}
 	}
 }
 

@@ -121,15 +121,15 @@ func replace(ctx context.Context, service ConfigurationService, desired Notifica
 	return report, nil
 }
 
-// leadsAway tells whether a destination stands on a host that no desired one stands on. An address that is no URL does.
+// leadsAway tells whether a destination stands on a host that no desired one stands on. An address that is no URL does: its
+// host is "", and every desired one has one.
 func (c *NotificationConfiguration) leadsAway(desired NotificationConfiguration) bool {
 	if c == nil {
 		return false
 	}
 	return slices.ContainsFunc(c.Destinations, func(d NotificationDestination) bool {
-		host := hostOf(d.URL)
-		return host == "" || !slices.ContainsFunc(desired.Destinations, func(ours NotificationDestination) bool {
-			return hostOf(ours.URL) == host
+		return !slices.ContainsFunc(desired.Destinations, func(ours NotificationDestination) bool {
+			return hostOf(ours.URL) == hostOf(d.URL)
 		})
 	})
 }

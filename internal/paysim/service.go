@@ -80,6 +80,3 @@ func (s *Service) uuid() string {
 	high, low := s.random.Uint64()&^0xf000|0x4000, s.random.Uint64()&^(3<<62)|2<<62
 	return fmt.Sprintf("%08x-%04x-%04x-%04x-%012x", high>>32, high>>16&0xffff, high&0xffff, low>>48, low&0xffff_ffff_ffff)
 }
-
-// pick chooses one of a list, by the seed. The lock is held.
-func pick[T any](s *Service, of []T) T { return of[s.random.IntN(len(of))] }

@@ -38,7 +38,7 @@ func (s *Service) later(sub *Subscription, when time.Time, do func(*Subscription
 
 func (s *Service) remind(sub *Subscription) {
 	if sub.AutoRenew {
-		s.tell(sub, "SUBSCRIPTION_REMINDER")
+		s.tell(sub, "SUBSCRIPTION_REMINDER", notice.Field{Name: "daysTillPayment", Value: strconv.Itoa(int(remindBefore / day))})
 	}
 }
 
@@ -65,7 +65,7 @@ func (s *Service) renew(sub *Subscription) {
 	if len(sub.Charges) == 0 {
 		o.success = "CHARGE"
 	} else {
-		o.fields = append(o.fields, notice.Field{Name: "originalRefNum", Value: sub.origin.ID})
+		o.fields = append(o.fields, notice.Field{Name: "originalReferenceNumber", Value: sub.origin.ID})
 	}
 	sub.FailNext = false
 	charged, err := s.charge(o)

@@ -174,14 +174,14 @@ func (s *Service) transaction(id string) (*Transaction, error) {
 	return t, nil
 }
 
-// TransactionByMerchantID returns a copy of the transaction with a merchantTransactionId that was not refused by the bank;
+// TransactionByMerchantID returns a copy of the transaction with a merchantTransactionId that no bank has refused;
 // 20002 when there are several, 20009 when there is none.
 func (s *Service) TransactionByMerchantID(id string) (Transaction, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var found []*Transaction
 	for _, t := range s.transactions {
-		if id != "" && t.MerchantTransactionID == id && t.State != Declined {
+		if id != "" && t.MerchantTransactionID == id && t.State != Declined && t.State != Failed {
 			found = append(found, t)
 		}
 	}

@@ -1,53 +1,53 @@
 package notice
 
-import (
-	"bytes"
-	"strings"
-)
-
 // Encode writes the body: name=value pairs with & between them (specification section 6), in the manner of Java's
 // URLEncoder. Letters, digits and "*-_." stand for themselves, a space is a plus, and every other byte of the UTF-8 text is
 // a percent sign with two upper-case hexadecimal digits.
 func (n Notice) Encode() []byte {
-	return n.encode(func(text string) []byte { return []byte(text) })
+	return n.encode(func(text string) string { return text })
 }
 
 // EncodeWindows1252 writes the body as a sender does who takes the wrong charset: like Encode, but of the text in code page
 // 1252. What that cannot write is a question mark.
 func (n Notice) EncodeWindows1252() []byte { return n.encode(windows1252) }
 
-func (n Notice) encode(charset func(string) []byte) []byte {
-	var body bytes.Buffer
+func (n Notice) encode(charset func(string) string) []byte {
+	body := make([]byte, 0, 4096) // most are shorter
 	for i, f := range n.Fields {
 		if i > 0 {
-			body.WriteByte('&')
+			body = append(body, '&')
 		}
-		escape(&body, charset(f.Name))
-		body.WriteByte('=')
-		escape(&body, charset(f.Value))
+		body = append(escape(body, charset(f.Name)), '=')
+		body = escape(body, charset(f.Value))
 	}
-	return body.Bytes()
+	return body
 }
 
-const (
-	free     = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789*-_."
-	upperHex = "0123456789ABCDEF"
-)
-
-func escape(to *bytes.Buffer, text []byte) {
-	for _, c := range text {
+func escape(body []byte, text string) []byte {
+	const upperHex = "0123456789ABCDEF"
+	for _, c := range []byte(text) {
 		switch {
 		case c == ' ':
-			to.WriteByte('+')
-		case strings.IndexByte(free, c) >= 0:
-			to.WriteByte(c)
+			body = append(body, '+')
+		case free[c]:
+			body = append(body, c)
 		default:
-			to.Write([]byte{'%', upperHex[c>>4], upperHex[c&15]})
+			body = append(body, '%', upperHex[c>>4], upperHex[c&15])
 		}
 	}
+	return body
 }
 
-func windows1252(text string) []byte {
+// free are the bytes that stand for themselves.
+var free = func() (set [256]bool) {
+	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789*-_.") {
+		set[c] = true
+	}
+	return set
+}()
+
+// windows1252 returns text with a byte of code page 1252 for each letter.
+func windows1252(text string) string {
 	var encoded []byte
 	for _, r := range text {
 		switch special, ok := codePage[r]; {
@@ -59,7 +59,7 @@ func windows1252(text string) []byte {
 			encoded = append(encoded, '?')
 		}
 	}
-	return encoded
+	return string(encoded)
 }
 
 // codePage is where code page 1252 differs from Latin-1.
