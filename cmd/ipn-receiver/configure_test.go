@@ -8,6 +8,7 @@ import (
 )
 
 func TestConfigureTellsThePlanReplacesAndThenHasNothingToDo(t *testing.T) {
+	t.Parallel()
 	s, dsn := simulate(t, "https://hooks.example/ipn"), pgtest.Own(t).DSN()
 	env := s.variables(dsn)
 	s.portal("https://hooks.example/ipn", "sendCharge")
@@ -28,6 +29,7 @@ func TestConfigureTellsThePlanReplacesAndThenHasNothingToDo(t *testing.T) {
 }
 
 func TestConfigureLeavesAForeignHostAloneUnlessForced(t *testing.T) {
+	t.Parallel()
 	s, dsn := simulate(t, "https://somebody.example/ipn"), pgtest.Own(t).DSN()
 	env := s.variables(dsn)
 	runProgram(t, env, "", "configure").wants(t, exitNo, "names another host and was left alone", "--force")
@@ -41,6 +43,7 @@ func TestConfigureLeavesAForeignHostAloneUnlessForced(t *testing.T) {
 }
 
 func TestConfigureDeletesOnlyWhatIsTypedAndConfirmed(t *testing.T) {
+	t.Parallel()
 	s, dsn := simulate(t, "https://hooks.example/ipn"), pgtest.Own(t).DSN()
 	env := s.variables(dsn)
 	for _, answer := range []string{"", "\n", "yes\n", "DELETE\n", "delete it\n"} {
@@ -60,6 +63,7 @@ func TestConfigureDeletesOnlyWhatIsTypedAndConfirmed(t *testing.T) {
 }
 
 func TestConfigureWorksWithoutADatabase(t *testing.T) {
+	t.Parallel()
 	s := simulate(t, "")
 	env := s.variables("")
 	env["IPN_DATA_DIR"], env["HOME"] = t.TempDir(), t.TempDir()
@@ -70,6 +74,7 @@ func TestConfigureWorksWithoutADatabase(t *testing.T) {
 }
 
 func TestConfigureTellsWhatIsWrong(t *testing.T) {
+	t.Parallel()
 	s := simulate(t, "")
 	env := s.variables("")
 	runProgram(t, with(env, "IPN_PAYMENTS_URL", ""), "", "configure", "--unrecorded").wants(t, exitUsage, "--payments-url (IPN_PAYMENTS_URL)", `"ipn-receiver configure --help"`)

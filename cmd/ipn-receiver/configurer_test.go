@@ -32,6 +32,7 @@ func (r *running) configuration() (state ipn.ConfigurationState) {
 }
 
 func TestTheConfigurationIsPushedChangedBehindOurBackAndRepaired(t *testing.T) {
+	t.Parallel()
 	s, dsn := simulate(t, ""), pgtest.Own(t).DSN()
 	r := start(t, append(s.env(dsn), "IPN_CONFIGURE_INTERVAL=1s")...)
 	eventually(t, "the configuration is pushed", func() bool { url, on := s.flags(); return on == 28 && url == r.intake })
@@ -61,6 +62,7 @@ func TestTheConfigurationIsPushedChangedBehindOurBackAndRepaired(t *testing.T) {
 }
 
 func TestAReceiverThatPlansOnlyTells(t *testing.T) {
+	t.Parallel()
 	s := simulate(t, "")
 	r := start(t, append(s.env(pgtest.Own(t).DSN()), "IPN_CONFIGURE=plan", "IPN_CONFIGURE_INTERVAL=1s")...)
 	r.await("not as desired; IPN_CONFIGURE=apply")
@@ -71,6 +73,7 @@ func TestAReceiverThatPlansOnlyTells(t *testing.T) {
 }
 
 func TestTwoReplicasStartedAtOncePushOnce(t *testing.T) {
+	t.Parallel()
 	s, dsn := simulate(t, ""), pgtest.Own(t).DSN()
 	env := append(s.env(dsn), "IPN_PUBLIC_URL=https://hooks.example/ipn")
 	replicas := []*running{launch(t, env...), launch(t, env...)}
@@ -87,6 +90,7 @@ func TestTwoReplicasStartedAtOncePushOnce(t *testing.T) {
 
 // TestIntakeGoesOnWhateverThePaymentServiceAnswers is B-38: the API is down, slow, and answers nonsense.
 func TestIntakeGoesOnWhateverThePaymentServiceAnswers(t *testing.T) {
+	t.Parallel()
 	s, dsn := simulate(t, ""), pgtest.Own(t).DSN()
 	faults := []struct {
 		control.APIFault
@@ -134,6 +138,7 @@ func (r *running) counted(result string) string {
 }
 
 func TestAConfigurationThatCannotBeReadIsPushedOnce(t *testing.T) {
+	t.Parallel()
 	s, dsn := simulate(t, ""), pgtest.Own(t).DSN()
 	if err := s.API.Set([]control.APIFault{{Answer: "garbage", Method: http.MethodGet}}); err != nil {
 		t.Fatal(err)
@@ -159,6 +164,7 @@ func TestAConfigurationThatCannotBeReadIsPushedOnce(t *testing.T) {
 
 // TestAKillBeforeOrAfterThePushEndsInTheSameState lets the process die while its push is on the way, done or not done.
 func TestAKillBeforeOrAfterThePushEndsInTheSameState(t *testing.T) {
+	t.Parallel()
 	for name, done := range map[string]bool{"before the push is done": false, "after it is done": true} {
 		t.Run(name, func(t *testing.T) {
 			s, dsn := simulate(t, ""), pgtest.Own(t).DSN()
@@ -183,6 +189,7 @@ func TestAKillBeforeOrAfterThePushEndsInTheSameState(t *testing.T) {
 }
 
 func TestTheCredentialIsNowhereToBeSeen(t *testing.T) {
+	t.Parallel()
 	s, dsn := simulate(t, ""), pgtest.Own(t).DSN()
 	r := start(t, append(s.env(dsn), "IPN_LOG_LEVEL=debug", "IPN_CONFIGURE_INTERVAL=1s")...)
 	eventually(t, "the configuration is pushed", func() bool { _, on := s.flags(); return on == 28 })

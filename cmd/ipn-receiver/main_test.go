@@ -109,6 +109,7 @@ func (b *together) quote(shirt, scarf string) payments.TaxQuote {
 }
 
 func TestAPurchaseGoesFromItsTaxQuoteToAWonDispute(t *testing.T) {
+	t.Parallel()
 	b := openTogether(t)
 	quote := b.quote("50", "30")
 	charge, err := b.pay.client.CreateCardTransaction(t.Context(), payments.CardTransactionRequest{
@@ -131,8 +132,9 @@ func TestAPurchaseGoesFromItsTaxQuoteToAWonDispute(t *testing.T) {
 		t.Fatal(err)
 	}
 	booked = b.transaction(charge.TransactionID)
+	// An IPN does not tell the tax of a refund, so what is left of the tax is not claimed to be known.
 	if booked.State != "partially_refunded" || !booked.Refunded.Equal(refund.Amount.Decimal()) ||
-		!booked.TaxRefundable.Decimal.Equal(quote.TotalTax.Decimal().Sub(shirt.Tax.Decimal())) || booked.Timeline[1].ReversalRefNum != string(refund.RefundTransactionID) {
+		booked.TaxRefundable.Valid || booked.Timeline[1].ReversalRefNum != string(refund.RefundTransactionID) {
 		t.Errorf("after the refund of %s with %s tax: %+v", refund.Amount, refund.TaxAmount, booked)
 	}
 
@@ -158,6 +160,7 @@ func TestAPurchaseGoesFromItsTaxQuoteToAWonDispute(t *testing.T) {
 }
 
 func TestASubscriptionGoesFromItsFirstChargeToItsEnd(t *testing.T) {
+	t.Parallel()
 	b := openTogether(t)
 	plans := b.pay.Service.Plans()
 	subscription, err := b.pay.client.CreateSubscription(t.Context(), payments.SubscriptionRequest{
@@ -214,6 +217,7 @@ func TestASubscriptionGoesFromItsFirstChargeToItsEnd(t *testing.T) {
 }
 
 func TestABankTransferEndsAsItsSuffixSays(t *testing.T) {
+	t.Parallel()
 	b := openTogether(t)
 	for _, c := range []struct {
 		suffix, status string // of the return
@@ -304,6 +308,7 @@ func (b *together) sumsAgree() {
 // TestAThousandIPNsThroughEveryFaultAndKillsTieOutToTheCent plays all faults at once while the receiver is killed and
 // started again. Every notice the payment service holds to be delivered is an event, and the sums are equal.
 func TestAThousandIPNsThroughEveryFaultAndKillsTieOutToTheCent(t *testing.T) {
+	t.Parallel()
 	b := openTogether(t)
 	faults := []delivery.Fault{
 		{Name: "duplicate", Every: 7}, {Name: "reorder", Every: 5}, {Name: "delay", Every: 11, Delay: time.Hour},

@@ -166,9 +166,9 @@ func won(ctx context.Context, s *stage) (openings []sent, err error) {
 		if !disputes[d.field("reversalRefNum")] {
 			return nil
 		}
-		one := sent{Currency: d.field("currency"), TransactionType: "CHARGEBACK"}
+		one := sent{Currency: d.field("invoiceChargeCurrency"), TransactionType: "CHARGEBACK"}
 		one.All.Count = 1
-		taken, err := payments.ParseAmount(d.field("reversalAmount"))
+		taken, err := payments.ParseAmount(d.field("invoiceChargeAmount"))
 		if err != nil {
 			return fmt.Errorf("read what dispute %s took: %w", d.field("reversalRefNum"), err)
 		}

@@ -85,9 +85,13 @@ func dispute(ctx context.Context, s *stage, id string) error {
 			return err
 		}
 	}
-	of, err = inTheBooks(ctx, s, "transactions/"+id, func(t transaction) bool { return t.State == "won" })
-	if err == nil {
-		say("won: the transaction is %s, and nothing of it is held any more", of.State)
+	of, err = inTheBooks(ctx, s, "transactions/"+id, func(t transaction) bool { return t.Disputed.Decimal().IsZero() })
+	if err != nil {
+		return err
 	}
-	return err
+	if of.State != "partially_refunded" { // as before the dispute
+		return fmt.Errorf("the dispute was won, and the transaction is %s", of.State)
+	}
+	say("won: nothing is held any more, and the transaction is %s as before", of.State)
+	return nil
 }

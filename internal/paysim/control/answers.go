@@ -43,15 +43,15 @@ func answering(do action) http.HandlerFunc {
 
 func status(err error) int {
 	var (
-		known   *problem
+		own     *problem
 		refused *paysim.Refusal
 		large   *http.MaxBytesError
 	)
 	switch {
 	case errors.As(err, &large):
 		return http.StatusRequestEntityTooLarge
-	case errors.As(err, &known):
-		return known.status
+	case errors.As(err, &own):
+		return own.status
 	case errors.As(err, &refused) && refused.Status >= http.StatusBadRequest:
 		return refused.Status
 	}
@@ -95,8 +95,8 @@ func number(r *http.Request, name string) (int64, error) {
 	return n, nil
 }
 
-// known refuses parameters of the query that mean nothing.
-func known(r *http.Request, names ...string) error {
+// allow refuses parameters of the query other than these.
+func allow(r *http.Request, names ...string) error {
 	for name := range r.URL.Query() {
 		if !slices.Contains(names, name) {
 			return invalid("%q means nothing here: choose from %v", name, names)

@@ -142,7 +142,7 @@ func (f *APIFaults) Counts() map[string]map[int]int {
 }
 
 func (d door) apiHistory(r *http.Request) (any, error) {
-	if err := known(r, "method", "path", "limit"); err != nil {
+	if err := allow(r, "method", "path", "limit"); err != nil {
 		return nil, err
 	}
 	limit, err := number(r, "limit")

@@ -31,7 +31,7 @@ func (d door) clearFaults(*http.Request) (any, error) {
 }
 
 func (d door) history(r *http.Request) (any, error) {
-	if err := known(r, "type", "state", "reference", "after", "limit"); err != nil {
+	if err := allow(r, "type", "state", "reference", "after", "limit"); err != nil {
 		return nil, err
 	}
 	after, err := number(r, "after")

@@ -197,7 +197,8 @@ var defaults = map[string]bool{
 }
 
 // Idle waits until nothing is on its way or due. A retry or a delayed attempt does not count before its time has come; what
-// is held back to be overtaken is let go of when there is nothing else. Its only error is that of ctx.
+// is held back to be overtaken is let go of when there is nothing else. It waits in vain while Run does not run, and for an
+// agenda that nobody moves. Its only error is that of ctx.
 func (s *Sender) Idle(ctx context.Context) error {
 	for {
 		changed, idle := s.idle()

@@ -324,3 +324,11 @@ func TestABurstKeepsItsPace(t *testing.T) {
 		}
 	})
 }
+
+func TestSamplesDifferAndHaveTheNodeFieldOfTheSettings(t *testing.T) {
+	sender := delivery.New(delivery.Config{Agenda: agenda.New(beginning, 1), NodeField: "dataCentre"})
+	first, second := sender.Sample("CHARGE"), sender.Sample("CHARGE")
+	if first.Type != "CHARGE" || first.Get("dataCentre") == "" || string(first.Encode()) == string(second.Encode()) {
+		t.Errorf("got %+v", first)
+	}
+}
