@@ -104,6 +104,9 @@ func (c *configurer) remember(push ipn.ConfigurationPush) (before ipn.Configurat
 	}
 	checked, inSync := c.now().UTC(), push.Result == ipn.ConfigurationInSync || push.Result == ipn.ConfigurationReplaced
 	c.state.CheckedAt, c.state.InSync = &checked, &inSync
+	if push.Result == ipn.ConfigurationUnconfirmed { // sent, and nobody knows
+		c.state.InSync = nil
+	}
 	c.state.Actual = firstJSON(push.After, push.Before)
 	return before
 }
@@ -130,8 +133,8 @@ func (c *configurer) ConfigurationPushes(ctx context.Context, before int64, limi
 }
 
 var (
-	inSyncDesc  = prometheus.NewDesc("ipn_configuration_in_sync", "1 while the payment service's notification configuration is the desired one, else 0; absent until it was read once.", nil, nil)
-	checkedDesc = prometheus.NewDesc("ipn_configuration_checked_timestamp_seconds", "When the payment service's notification configuration was last read; absent until it was.", nil, nil)
+	inSyncDesc  = prometheus.NewDesc("ipn_configuration_in_sync", "1 while the payment service's notification configuration is the desired one, else 0; absent while that is not known.", nil, nil)
+	checkedDesc = prometheus.NewDesc("ipn_configuration_checked_timestamp_seconds", "When the payment service was last asked for its notification configuration and answered; absent until it was.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.
@@ -143,7 +146,10 @@ func (c *configurer) Describe(out chan<- *prometheus.Desc) {
 // Collect implements prometheus.Collector.
 func (c *configurer) Collect(out chan<- prometheus.Metric) {
 	state := c.ConfigurationState()
-	if state.InSync == nil || state.CheckedAt == nil {
+	if state.CheckedAt != nil {
+		out <- prometheus.MustNewConstMetric(checkedDesc, prometheus.GaugeValue, float64(state.CheckedAt.Unix()))
+	}
+	if state.InSync == nil {
 		return
 	}
 	value := 0.0
@@ -151,7 +157,6 @@ func (c *configurer) Collect(out chan<- prometheus.Metric) {
 		value = 1
 	}
 	out <- prometheus.MustNewConstMetric(inSyncDesc, prometheus.GaugeValue, value)
-	out <- prometheus.MustNewConstMetric(checkedDesc, prometheus.GaugeValue, float64(state.CheckedAt.Unix()))
 }
 
 // openConfigurer prepares the look at the payment service's configuration; one that does not look only tells so.

@@ -56,7 +56,7 @@ func (c *convergence) pushedUnread(ctx context.Context) bool {
 		return false
 	}
 	last, known := c.last(ctx)
-	return known && last.Result == ipn.ConfigurationUnconfirmed && equalJSON(last.Desired, asJSON(c.desired))
+	return known && last.Result == ipn.ConfigurationUnconfirmed && bytes.Equal(last.Desired, asJSON(c.desired))
 }
 
 func (c *convergence) last(ctx context.Context) (ipn.ConfigurationPush, bool) {
@@ -77,7 +77,7 @@ func (c *convergence) record(ctx context.Context, push ipn.ConfigurationPush) er
 		return nil
 	}
 	last, known := c.last(ctx)
-	same := known && last.Result == push.Result && last.Error == push.Error && slices.Equal(last.Changes, push.Changes) && equalJSON(last.Desired, push.Desired)
+	same := known && last.Result == push.Result && last.Error == push.Error && slices.Equal(last.Changes, push.Changes) && bytes.Equal(last.Desired, push.Desired)
 	if same && push.Result != ipn.ConfigurationReplaced {
 		return nil
 	}
@@ -119,20 +119,6 @@ func asJSON(configuration payments.NotificationConfiguration) json.RawMessage {
 	if err != nil {
 		panic(err) // strings and booleans
 	}
-	return text
-}
-
-// equalJSON compares two texts of objects, which a database may have written in another order.
-func equalJSON(a, b json.RawMessage) bool {
-	var left, right any
-	if json.Unmarshal(a, &left) != nil || json.Unmarshal(b, &right) != nil {
-		return bytes.Equal(a, b)
-	}
-	return string(canonical(left)) == string(canonical(right))
-}
-
-func canonical(value any) []byte {
-	text, _ := json.Marshal(value) // it was just read from JSON; the names of objects come out sorted
 	return text
 }
 

@@ -252,7 +252,9 @@ func TestABankTransferEndsAsItsSuffixSays(t *testing.T) {
 				t.Errorf("after fifteen minutes: %+v, %v", resolved.ProcessingInfo, err)
 			}
 			b.settled()
-			var events struct{ Items []struct{ TransactionType, Amount string } }
+			var events struct {
+				Items []struct{ TransactionType, Amount string }
+			}
 			b.answer("/api/v1/events?merchantTransactionId=transfer"+c.suffix, &events)
 			var told []string
 			for _, e := range slices.Backward(events.Items) {

@@ -1,14 +1,13 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
-
-	"context"
 )
 
 // command is one of the program's. define enters its flags; check is called when they are read, with what stood on the

@@ -23,6 +23,7 @@ exit code is 0 only when every answer was 200.
 Times are counted from the moment a post was due, so that waiting for a free connection is a part of them.
 `
 
+// Past these a number is a slip of the hand.
 const (
 	maxRate        = 100_000
 	maxConnections = 4096
@@ -50,6 +51,7 @@ func (c *loadCommand) define(set *flag.FlagSet) {
 	set.IntVar(&c.connections, "connections", 32, "How `MANY` posts may be under way at a time.")
 }
 
+// check tells all that is wrong at once, and notes types that nobody knows.
 func (c *loadCommand) check(p *program, arguments []string) error {
 	problems := []error{noArguments(arguments), c.posting.check(p), c.checkAmount()}
 	if c.connections < 1 || c.connections > maxConnections {
@@ -71,7 +73,8 @@ func (c *loadCommand) check(p *program, arguments []string) error {
 	return errors.Join(problems...)
 }
 
-// checkAmount settles how many posts are made.
+// checkAmount settles how many posts are made. A rate that is not a number fails each comparison, and so the one that counts
+// is written to be true for good rates only.
 func (c *loadCommand) checkAmount() error {
 	if !(c.rate > 0 && c.rate <= maxRate) {
 		return fmt.Errorf("--rate: set more than 0, at most %d", maxRate)
@@ -137,6 +140,8 @@ func (c *loadCommand) pace(ctx context.Context, began time.Time, posts chan<- du
 	}
 }
 
+// postOne makes a post and counts its answer. ctx is not that of the run: a post that is under way when the run is told to
+// stop is waited for, so that none is counted as failed for that.
 func (c *loadCommand) postOne(ctx context.Context, d due, all *tally) {
 	body := c.sample(c.kinds[d.number%len(c.kinds)], d.number).Encode()
 	status, err := c.post(ctx, body)

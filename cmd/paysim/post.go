@@ -30,8 +30,9 @@ type posting struct {
 	now    func() time.Time
 }
 
+// define enters the flags that send and load share.
 func (p *posting) define(set *flag.FlagSet) {
-	set.StringVar(&p.url, "url", "http://127.0.0.1:8080/ipn", "`URL` to post to.")
+	set.StringVar(&p.url, "url", defaultIPNURL, "`URL` to post to.")
 	set.StringVar(&p.signingKeyFile, "signing-key-file", "", "`FILE` with the key to sign with; \"none\" signs nothing. When it is not set, the secret that an ipn-receiver in development has made up on this machine.")
 	set.StringVar(&p.signatureHeader, "signature-header", "X-IPN-Signature", "`NAME` of the header with the signature.")
 	set.StringVar(&p.timestampHeader, "timestamp-header", "X-IPN-Timestamp", "`NAME` of the header with the timestamp that is signed.")
@@ -40,6 +41,7 @@ func (p *posting) define(set *flag.FlagSet) {
 	set.Uint64Var(&p.seed, "seed", 0, "`NUMBER` that what is made up follows from; each further IPN takes the next one. Without one, another each time.")
 }
 
+// check settles the key, the seed and the client. Redirects are not followed: to the payment service they are failures.
 func (p *posting) check(of *program) error {
 	var err error
 	p.key, err = of.openSigningKey(p.signingKeyFile)
@@ -55,7 +57,7 @@ func (p *posting) check(of *program) error {
 	return errors.Join(checkURL("url", p.url), err)
 }
 
-// sample is the i-th IPN of a type.
+// sample is the i-th IPN of a type, dated now. Number and seed together choose it: two runs with one seed send the same.
 func (p *posting) sample(transactionType string, i int) notice.Notice {
 	return notice.Sample(transactionType, p.seed+uint64(i), p.now(), p.nodeField)
 }
@@ -83,6 +85,7 @@ func (p *posting) post(ctx context.Context, body []byte) (status int, err error)
 	return response.StatusCode, nil
 }
 
+// withoutURL takes the URL out of an error of net/http.
 func withoutURL(err error) error {
 	if inner, ok := errors.AsType[*url.Error](err); ok {
 		return inner.Err

@@ -40,6 +40,7 @@ func (c *sendCommand) define(set *flag.FlagSet) {
 	set.BoolVar(&c.print, "print", false, "Post nothing: print the bodies, exactly, one a line.")
 }
 
+// check reads the type and the fields. A type that nobody knows is only noted: a receiver must live with those.
 func (c *sendCommand) check(p *program, arguments []string) error {
 	if err := c.posting.check(p); err != nil {
 		return err
@@ -64,6 +65,8 @@ func (c *sendCommand) check(p *program, arguments []string) error {
 	return nil
 }
 
+// run posts one after the other, or prints. What is printed has no line end behind it: it is the exact body, for decoders and
+// signatures.
 func (c *sendCommand) run(ctx context.Context, p *program) (int, error) {
 	if c.print {
 		bodies := make([][]byte, c.count)

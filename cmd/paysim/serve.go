@@ -22,6 +22,9 @@ shop. The other one, the control door, makes it misbehave and tells what it did:
 Beside an ipn-receiver on this machine nothing need be set.
 `
 
+// defaultIPNURL is where an ipn-receiver on this machine listens.
+const defaultIPNURL = "http://127.0.0.1:8080/ipn"
+
 // stopTimeout is how long requests under way may take when the program is told to stop.
 const stopTimeout = 5 * time.Second
 
@@ -36,13 +39,15 @@ type serveCommand struct {
 	key *signingKey
 }
 
+// define enters the flags. Names that a brand puts on the wire are flags, so that a profile of a real service can set them
+// for the simulator and the receiver alike.
 func (c *serveCommand) define(set *flag.FlagSet) {
 	o := &c.options
 	set.StringVar(&c.listen, "listen", "127.0.0.1:8090", "`ADDRESS` of the service door; port 0 takes a free one.")
 	set.StringVar(&c.control, "control", "127.0.0.1:8091", "`ADDRESS` of the control door.")
 	set.BoolVar(&c.expose, "expose", false, "Listen beyond this machine too. Whoever reaches the control door can have anything posted anywhere.")
 	set.StringVar(&c.baseURL, "base-url", "", "`URL` at which the service door is reached from outside, where it is another than the one it listens on.")
-	set.StringVar(&c.ipnURL, "ipn-url", "http://127.0.0.1:8080/ipn", "`URL` that the account's portal sends IPNs to at the start, all types; \"none\" begins without.")
+	set.StringVar(&c.ipnURL, "ipn-url", defaultIPNURL, "`URL` that the account's portal sends IPNs to at the start, all types; \"none\" begins without.")
 	set.StringVar(&c.signingKeyFile, "signing-key-file", "", "`FILE` with the key that IPNs are signed with, read anew for each; \"none\" signs nothing. When it is not set, the secret that an ipn-receiver in development has made up on this machine.")
 	set.StringVar(&o.SignatureHeader, "signature-header", "X-IPN-Signature", "`NAME` of the header with the signature.")
 	set.StringVar(&o.TimestampHeader, "timestamp-header", "X-IPN-Timestamp", "`NAME` of the header with the timestamp that is signed.")
@@ -56,6 +61,7 @@ func (c *serveCommand) define(set *flag.FlagSet) {
 	set.StringVar(&c.start, "start", "", "`TIME` the simulated clock begins at, such as 2026-01-31T09:00:00Z; without one, now.")
 }
 
+// check reads the files that are named and tells all that is wrong at once.
 func (c *serveCommand) check(p *program, arguments []string) error {
 	problems := []error{noArguments(arguments), c.checkDoor("listen", c.listen), c.checkDoor("control", c.control),
 		checkURL("base-url", c.baseURL), c.checkIPNURL(), c.checkClock()}
@@ -76,6 +82,7 @@ func (c *serveCommand) checkDoor(name, address string) error {
 	return nil
 }
 
+// checkIPNURL settles what "none" means.
 func (c *serveCommand) checkIPNURL() error {
 	if c.ipnURL == none {
 		c.ipnURL = ""
@@ -84,7 +91,8 @@ func (c *serveCommand) checkIPNURL() error {
 	return checkURL("ipn-url", c.ipnURL)
 }
 
-// checkURL wants http or https and a host; an empty one is not set.
+// checkURL wants http or https and a host; an empty one is not set. Its error does not repeat the text, whose query may hold
+// a token.
 func checkURL(name, text string) error {
 	if text == "" {
 		return nil
@@ -96,6 +104,7 @@ func checkURL(name, text string) error {
 	return nil
 }
 
+// checkClock refuses a clock that stands still, on which no retry and no renewal would ever come.
 func (c *serveCommand) checkClock() error {
 	if c.options.Speed <= 0 {
 		return errors.New("--speed: the clock must go on: set more than 0")
@@ -111,6 +120,8 @@ func (c *serveCommand) checkClock() error {
 	return nil
 }
 
+// readPassword takes the password from its file, less the line end that editors leave. It is never a flag by value: the
+// command line of a process can be read by others.
 func (c *serveCommand) readPassword() error {
 	if c.passwordFile == "" {
 		c.options.Password = "paysim-password"
@@ -155,13 +166,15 @@ func (c *serveCommand) run(ctx context.Context, p *program) (int, error) {
 	return result(doors.wait(ctx, s.Run))
 }
 
-// doors are what the program listens on.
+// doors are what the program listens on. They are opened before anything is served, so that an address that is taken ends
+// the program before it has said where it is.
 type doors struct {
 	listeners []net.Listener
 	servers   []*http.Server
 	failed    chan error
 }
 
+// open takes an address; port 0 is a free one.
 func (d *doors) open(address string) (net.Listener, error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
@@ -171,6 +184,8 @@ func (d *doors) open(address string) (net.Listener, error) {
 	return listener, nil
 }
 
+// serve begins to answer on a listener. Headers must come soon; bodies and answers may take their time, for slow answers are
+// among the API's faults.
 func (d *doors) serve(on net.Listener, handler http.Handler) {
 	if d.failed == nil {
 		d.failed = make(chan error, 2) // one for each door
@@ -200,6 +215,7 @@ func (d *doors) wait(ctx context.Context, simulate func(context.Context)) error 
 	return failure
 }
 
+// close cuts off what is still open; harmless for what is closed already.
 func (d *doors) close() {
 	for _, server := range d.servers {
 		_ = server.Close()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -20,22 +21,23 @@ func (c *serveCommand) welcome(controlURL string) string {
 	say("")
 	say("%s", c.curl("/services/2/transactions", charge))
 	say("")
-	say("Let the API send the IPNs of two types to a receiver:")
+	say("Have the IPNs of two types sent, and no others:")
 	say("")
-	say("%s", c.curl("/services/2/notification-config/", configuration))
+	say("%s", c.curl("/services/2/notification-config/", fmt.Sprintf(configuration, cmp.Or(c.ipnURL, defaultIPNURL))))
 	say("")
 	return b.String()
 }
 
+// The bodies of the printed requests. The card is a well-known test number; the %q of the configuration is the ipnUrl.
 const (
 	charge = `{"cardTransactionType":"AUTH_CAPTURE","amount":21.00,"currency":"EUR","softDescriptor":"Blue yarn",` +
 		`"cardHolderInfo":{"firstName":"Ann","lastName":"Example","zip":"10115","country":"de"},` +
 		`"creditCard":{"cardNumber":"4111111111111111","securityCode":"123","expirationMonth":"12","expirationYear":"2035"}}`
-	configuration = `{"ipnDestinations":[{"ipnUrl":"http://127.0.0.1:8080/ipn","sendCharge":true,"sendRefund":true}],` +
+	configuration = `{"ipnDestinations":[{"ipnUrl":%q,"sendCharge":true,"sendRefund":true}],` +
 		`"ensureNotificationReceipt":true,"receiveAffiliateNotifications":false}`
 )
 
-// curl is a request that can be pasted into a shell.
+// curl is a request that can be pasted into a shell. A password that stands in a file is left out: curl asks for it.
 func (c *serveCommand) curl(path, body string) string {
 	user := c.options.Username
 	if c.passwordFile == "" {
@@ -44,6 +46,7 @@ func (c *serveCommand) curl(path, body string) string {
 	return fmt.Sprintf("curl -i -u %s %s%s -H 'Content-Type: application/json' -H 'Accept: application/json' --data-raw '%s'", user, c.baseURL, path, body)
 }
 
+// credentialsInWords tells the default password, which is no secret, and of any other only where it is.
 func (c *serveCommand) credentialsInWords() string {
 	if c.passwordFile == "" {
 		return "user " + c.options.Username + ", password " + c.options.Password

@@ -91,7 +91,7 @@ type CardTransaction struct {
 	DescriptorPhoneNumber   string          `json:"descriptorPhoneNumber"`
 	Amount                  Amount          `json:"amount"`
 	USDAmount               Amount          `json:"usdAmount"`
-	OpenToCapture           Amount          `json:"openToCapture"`
+	OpenToCapture           json.RawMessage `json:"openToCapture"` // after AUTH_ONLY; its form is not documented
 	Currency                string          `json:"currency"`
 	AVSResponseCode         string          `json:"avsResponseCode"`
 	TransactionApprovalDate string          `json:"transactionApprovalDate"` // MM/DD/YYYY
@@ -105,7 +105,7 @@ type CardTransaction struct {
 	Refunds                 Refunds         `json:"refunds"`
 	Chargebacks             Chargebacks     `json:"chargebacks"`
 	NetworkTransactionInfo  json.RawMessage `json:"networkTransactionInfo"`
-	NetworkTransactionID    string          `json:"networkTransactionId"`
+	NetworkTransactionID    ID              `json:"networkTransactionId"`
 	ThreeDSecure            json.RawMessage `json:"threeDSecure"`
 	Wallet                  json.RawMessage `json:"wallet"`
 	VendorsInfo             json.RawMessage `json:"vendorsInfo"`
@@ -119,7 +119,7 @@ type ProcessingInfo struct {
 	AVSResponseCodeZip     string          `json:"avsResponseCodeZip"`
 	AVSResponseCodeAddress string          `json:"avsResponseCodeAddress"`
 	AVSResponseCodeName    string          `json:"avsResponseCodeName"`
-	NetworkTransactionID   string          `json:"networkTransactionId"`
+	NetworkTransactionID   ID              `json:"networkTransactionId"`
 	TransactionRegion      string          `json:"transactionRegion"`
 	ProcessingErrors       json.RawMessage `json:"processingErrors"`
 }

@@ -46,15 +46,15 @@ func digits(text string, n int) bool {
 
 // MaskedCard is a card as the service shows it.
 type MaskedCard struct {
-	CardLastFourDigits string `json:"cardLastFourDigits"`
+	CardLastFourDigits ID     `json:"cardLastFourDigits"`
 	CardType           string `json:"cardType"`
 	CardSubType        string `json:"cardSubType"`
 	CardCategory       string `json:"cardCategory"`
 	BinCategory        string `json:"binCategory"`
-	BinNumber          string `json:"binNumber"`
+	BinNumber          ID     `json:"binNumber"`
 	CardRegulated      string `json:"cardRegulated"`
 	IssuingBank        string `json:"issuingBank"`
 	IssuingCountryCode string `json:"issuingCountryCode"` // two letters, lower case
-	ExpirationMonth    string `json:"expirationMonth"`
-	ExpirationYear     string `json:"expirationYear"`
+	ExpirationMonth    ID     `json:"expirationMonth"`
+	ExpirationYear     ID     `json:"expirationYear"`
 }

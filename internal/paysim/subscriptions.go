@@ -1,14 +1,14 @@
 package paysim
 
 import (
+	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ipn-receiver/ipn-receiver/internal/paysim/notice"
 )
 
-// The states of a subscription.
+// The states of a subscription. One that waits for a refused renewal to be tried again is still active.
 const (
 	Active   = "ACTIVE"
 	Canceled = "CANCELED"
@@ -45,6 +45,8 @@ func (s *Service) CreateSubscription(r SubscriptionRequest) (Subscription, error
 	return sub.copy(), nil
 }
 
+// newSubscription is one that has charged nothing and is not kept yet: it may still be refused. Its number is given out
+// beforehand, because the IPN of the first charge names it.
 func (s *Service) newSubscription(r SubscriptionRequest, plan Plan, shopper *Shopper, first price) *Subscription {
 	now := s.agenda.Now()
 	wait := plan.Period
@@ -58,7 +60,8 @@ func (s *Service) newSubscription(r SubscriptionRequest, plan Plan, shopper *Sho
 	}
 }
 
-// begin makes the first charge, or announces the trial.
+// begin makes the first charge, or announces the trial. A trial looks at the card and asks the bank nothing; its zero
+// authorization is no transaction that can be read or refunded.
 func (s *Service) begin(sub *Subscription, first price) error {
 	o := s.orderOf(sub, "AUTH_CAPTURE", first)
 	o.MerchantTransactionID = sub.MerchantTransactionID
@@ -117,6 +120,7 @@ func (s *Service) Subscription(id string) (Subscription, error) {
 	return sub.copy(), nil
 }
 
+// subscription is the one that the service keeps, not a copy. The lock is held.
 func (s *Service) subscription(id string) (*Subscription, error) {
 	sub, known := s.subscriptions[id]
 	if !known {
@@ -134,10 +138,7 @@ func (s *Service) Subscriptions() []Subscription {
 		all = append(all, sub.copy())
 	}
 	slices.SortFunc(all, func(a, b Subscription) int {
-		if len(a.ID) != len(b.ID) {
-			return len(b.ID) - len(a.ID)
-		}
-		return strings.Compare(b.ID, a.ID)
+		return cmp.Or(cmp.Compare(len(b.ID), len(a.ID)), cmp.Compare(b.ID, a.ID)) // numbers, the greater the newer
 	})
 	return all
 }

@@ -50,7 +50,8 @@ func (c SubscriptionChange) check(sub *Subscription) error {
 	return nil
 }
 
-// newPrice is the plan and the price after a change; without a change of these they are those of before.
+// newPrice is the plan and the price after a change; without a change of these they are those of before, and with them stays
+// their tax. A new quote alone settles the tax of the same amount anew.
 func (s *Service) newPrice(sub *Subscription, c SubscriptionChange) (Plan, price, error) {
 	plan := sub.Plan
 	was := price{amount: sub.RecurringAmount, net: sub.RecurringAmount - sub.RecurringTax, tax: sub.RecurringTax, reference: sub.RecurringTaxReference, quote: sub.quote}
@@ -88,7 +89,8 @@ func otherPlan(sub *Subscription, id int64) (Plan, error) {
 	return plan, err
 }
 
-// changePlan takes effect with the next renewal; what is paid for stays paid for.
+// changePlan takes effect with the next renewal; what is paid for stays paid for. In its IPN contractId is the old plan, as on
+// the wire.
 func (s *Service) changePlan(sub *Subscription, plan Plan, p price) {
 	old := sub.Plan
 	sub.Plan = plan

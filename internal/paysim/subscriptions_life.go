@@ -11,8 +11,8 @@ import (
 // days later, and the last refusal ends the subscription.
 const (
 	remindBefore   = 3 * day
-	renewalTries   = 3
-	betweenRenewal = 3 * day
+	renewalTries   = 3       // the one that was due is the first
+	betweenRenewal = 3 * day // so the end comes six days after it
 )
 
 // schedule enters what comes next for a subscription; what was entered before is void. The lock is held.
@@ -36,13 +36,15 @@ func (s *Service) later(sub *Subscription, when time.Time, do func(*Subscription
 	})
 }
 
+// remind announces a renewal. One that will not come is not announced.
 func (s *Service) remind(sub *Subscription) {
 	if sub.AutoRenew {
 		s.tell(sub, "SUBSCRIPTION_REMINDER", notice.Field{Name: "daysTillPayment", Value: strconv.Itoa(int(remindBefore / day))})
 	}
 }
 
-// due is the end of a period.
+// due is the end of a period, or the day on which a refused renewal is tried again: who has switched the renewal off in the
+// meantime is not charged.
 func (s *Service) due(sub *Subscription) {
 	if !sub.AutoRenew {
 		s.cancel(sub, "CANCELLED_ON_RENEWAL")

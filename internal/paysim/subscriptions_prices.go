@@ -22,6 +22,7 @@ var plans = []Plan{
 // Plans are what one can subscribe to; the list is the same in every run.
 func (s *Service) Plans() []Plan { return slices.Clone(plans) }
 
+// planOf finds a plan; the interface documents no code of its own for a plan that is not there.
 func planOf(id int64) (Plan, error) {
 	at := slices.IndexFunc(plans, func(p Plan) bool { return p.ID == id })
 	if at < 0 {
@@ -39,6 +40,7 @@ type price struct {
 	quote            *Quote
 }
 
+// priceOf is the price of a plan, or what the merchant gave in its place; nil: nothing.
 func priceOf(plan Plan, override *money.Amount) price {
 	if override != nil {
 		return price{amount: *override}

@@ -163,7 +163,12 @@ func TestATrialChargesNothingUntilItIsOver(t *testing.T) {
 			wants(t, "after the trial", s.heard(), "CHARGE")
 			s.agenda.Advance(30 * day)
 			wants(t, "a period later", s.heard(), "SUBSCRIPTION_REMINDER RECURRING")
-			wants(t, "charges", len(s.now(t, sub.ID).Charges), 2)
+			charges := s.now(t, sub.ID).Charges
+			wants(t, "charges", len(charges), 2)
+			if err := s.CancelSubscription(sub.ID); err != nil {
+				t.Fatal(err)
+			}
+			wants(t, "the original is the first that took money", s.sent[0].Get("originalRefNum"), charges[0])
 		})
 	}
 }
@@ -234,6 +239,13 @@ func TestTaxQuotesAreLaidOverTheChargesTheyFit(t *testing.T) {
 			s.heard()
 			return r
 		}, "", "", "", "43010"},
+		"a quote that another subscription renews with": {func(s *stage, t *testing.T) paysim.SubscriptionRequest {
+			r := aRequest(monthlyPlan)
+			r.TrialDays, r.RecurringTaxReference = 7, s.taxed(t, "25.00", "USD").Reference
+			s.subscribed(t, r)
+			s.heard()
+			return r
+		}, "", "", "", "43010"},
 		"a quote of yesterday": {func(s *stage, t *testing.T) paysim.SubscriptionRequest {
 			r := aRequest(monthlyPlan)
 			r.InitialTaxReference = s.taxed(t, "25.00", "USD").Reference
@@ -256,6 +268,9 @@ func TestTaxQuotesAreLaidOverTheChargesTheyFit(t *testing.T) {
 			renewal := s.sent[len(s.sent)-1]
 			wants(t, "renewal", renewal.Get("invoiceChargeAmount"), c.later)
 			wants(t, "tax of the renewal", renewal.Get("taxChargeAmount"), c.tax)
+			if c.tax != "0.00" {
+				wants(t, "rate of the renewal", renewal.Get("taxRate"), "6.25")
+			}
 		})
 	}
 }
@@ -398,6 +413,11 @@ func TestAPlanChangeTakesEffectWithTheNextRenewal(t *testing.T) {
 	s.heard()
 	s.agenda.Advance(360 * day)
 	wants(t, "no charge within the year", s.heard(), "")
+	if err := s.CancelSubscription(sub.ID); err != nil {
+		t.Fatal(err)
+	}
+	wants(t, "contract that ends", s.sent[0].Get("contractId"), "3000002")
+	wants(t, "and is cancelled", s.sent[0].Get("cancelledContractId"), "3000002")
 }
 
 // Specification section 4, rule 5: another amount needs another quote.

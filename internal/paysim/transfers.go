@@ -11,7 +11,7 @@ import (
 	"github.com/ipn-receiver/ipn-receiver/internal/paysim/notice"
 )
 
-// The states of a bank transfer.
+// The states of a bank transfer (specification section 3.2). Pending is also what nobody ever comes to the bank for.
 const (
 	TransferPending = "PENDING"
 	TransferSuccess = "SUCCESS"
@@ -62,6 +62,7 @@ func (s *Service) CreateTransfer(r TransferRequest) (Transfer, error) {
 	return t.copy(), nil
 }
 
+// check refuses what can be seen without knowing the payer. The scheme matters: the shopper is sent to this URL.
 func (r TransferRequest) check() error {
 	back, err := url.Parse(r.ReturnURL)
 	switch {
@@ -102,6 +103,7 @@ func (s *Service) Transfer(orderID int64) (Transfer, error) {
 	return t.copy(), nil
 }
 
+// transfer is the one that the service keeps, not a copy. The lock is held.
 func (s *Service) transfer(orderID int64) (*Transfer, error) {
 	t, known := s.transfers[orderID]
 	if !known {
@@ -121,6 +123,7 @@ func (s *Service) TransferByMerchantID(id string) (Transfer, error) {
 	return s.transferWhere("merchantTransactionId", id, func(t *Transfer) bool { return t.MerchantTransactionID == id })
 }
 
+// transferWhere returns a copy of the only transfer of which something is true; an empty id is that of none.
 func (s *Service) transferWhere(property, id string, is func(*Transfer) bool) (Transfer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -218,6 +221,7 @@ var settlements = map[string]struct {
 	TransferFail:    {Failed, "DECLINE"},
 }
 
+// settle moves a transfer to a state and says so. The lock is held.
 func (s *Service) settle(t *Transfer, status string) {
 	end := settlements[status]
 	t.Status, t.transaction.State = status, end.state

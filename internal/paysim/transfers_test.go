@@ -138,6 +138,7 @@ func TestTransfersThatCannotBeginAreRefused(t *testing.T) {
 		"no return URL":                  {func(r *paysim.TransferRequest) { r.ReturnURL = "" }, "16001"},
 		"a return URL without a host":    {func(r *paysim.TransferRequest) { r.ReturnURL = "/return" }, "10001"},
 		"a return URL that is a script":  {func(r *paysim.TransferRequest) { r.ReturnURL = "javascript:alert(1)" }, "10001"},
+		"a return URL of another kind":   {func(r *paysim.TransferRequest) { r.ReturnURL = "ftp://shop.example.com/return" }, "10001"},
 		"no amount":                      {func(r *paysim.TransferRequest) { r.Amount = 0 }, "14005"},
 		"an unknown currency":            {func(r *paysim.TransferRequest) { r.Currency = "ABC" }, "13001"},
 		"a currency without transfers":   {func(r *paysim.TransferRequest) { r.Currency = "USD" }, "20035"},
@@ -177,6 +178,8 @@ func TestATransferIsFoundByEachOfItsNumbers(t *testing.T) {
 	if all := s.Transfers(); len(all) != 2 || all[0].OrderID != second.OrderID {
 		t.Errorf("not newest first: %v", all)
 	}
+	byMerchant.Payer.FirstName = "Eve"
+	wants(t, "what is read can be changed freely", s.Transfers()[0].Payer.FirstName, "Ann")
 	wants(t, "bank's page", s.BankURL(first.OrderID), "https://bank.example.com/bank/"+strconv.FormatInt(first.OrderID, 10))
 
 	_, err = s.Transfer(7)

@@ -167,14 +167,18 @@ func won(ctx context.Context, s *stage) (openings []sent, err error) {
 			return nil
 		}
 		one := sent{Currency: d.field("invoiceChargeCurrency"), TransactionType: "CHARGEBACK"}
-		one.All.Count = 1
-		taken, err := payments.ParseAmount(d.field("invoiceChargeAmount"))
-		if err != nil {
-			return fmt.Errorf("read what dispute %s took: %w", d.field("reversalRefNum"), err)
-		}
-		one.All.Amount = payments.AmountOf(taken.Decimal().Abs())
+		one.All.Count, one.All.Amount, one.All.Tax = 1, d.magnitude("invoiceChargeAmount"), d.magnitude("taxChargeAmount")
 		openings = append(openings, one)
 		return nil
 	})
 	return openings, err
+}
+
+// magnitude returns an amount of the IPN without its sign; nothing where it tells none.
+func (d delivery) magnitude(name string) payments.Amount {
+	told, err := payments.ParseAmount(d.field(name))
+	if err != nil {
+		return payments.Amount{}
+	}
+	return payments.AmountOf(told.Decimal().Abs())
 }

@@ -86,6 +86,7 @@ type chargeView struct {
 	} `json:"chargeInfo"`
 }
 
+// listCharges leaves out what was refused; the IPNs tell of that.
 func (d *door) listCharges(r *request) (answer, error) {
 	sub, err := d.service.Subscription(r.PathValue("id"))
 	if err != nil {

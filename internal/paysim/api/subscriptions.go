@@ -9,7 +9,8 @@ import (
 	"github.com/ipn-receiver/ipn-receiver/internal/paysim/money"
 )
 
-// subscriptionBody creates or changes a subscription; see the lists of members below for what each of the two may carry.
+// subscriptionBody creates or changes a subscription (specification section 2.5). What only one of the two may say, the
+// other refuses.
 type subscriptionBody struct {
 	PlanID                *int64         `json:"planId"`
 	VaultedShopperID      int64          `json:"vaultedShopperId"`
@@ -69,7 +70,7 @@ func (d *door) createSubscription(r *request) (answer, error) {
 
 // creation is the request that a body makes; 16001 for what it lacks.
 func (b subscriptionBody) creation() (asked paysim.SubscriptionRequest, err error) {
-	if err := b.check(); err != nil {
+	if err := b.check(said{"autoRenew", b.AutoRenew != nil}, said{"status", b.Status != ""}); err != nil {
 		return asked, err
 	}
 	switch {
@@ -100,9 +101,19 @@ func (b subscriptionBody) creation() (asked paysim.SubscriptionRequest, err erro
 	return asked, err
 }
 
-// check refuses what no request may carry, and the members of the interface that this service does not serve: it would be
-// worse to take them and do nothing.
-func (b subscriptionBody) check() error {
+// said is a member of a body and whether it is there.
+type said struct {
+	member string
+	there  bool
+}
+
+// check refuses what this request may not say, and what this service does not do for any.
+func (b subscriptionBody) check(never ...said) error {
+	for _, s := range never {
+		if s.there {
+			return invalid(s.member, "", "this request cannot say it")
+		}
+	}
 	switch {
 	case b.Source != nil && b.Source.CreditCard == nil:
 		return refusal(http.StatusBadRequest, "14011", "PAYMENT_METHOD_NOT_SUPPORTED", "the only source of payment is creditCardInfo")
@@ -129,8 +140,15 @@ func (d *door) updateSubscription(r *request) (answer, error) {
 	return described(d.service.UpdateSubscription(r.PathValue("id"), change))
 }
 
+// change is the change that a body asks for. What was settled at the beginning is refused: it would be worse to take it and
+// do nothing.
 func (b subscriptionBody) change() (c paysim.SubscriptionChange, err error) {
-	if err := b.check(); err != nil {
+	err = b.check(
+		said{"payerInfo", b.Payer != nil}, said{"vaultedShopperId", b.VaultedShopperID != 0},
+		said{"initialTaxReference", b.InitialTaxReference != ""}, said{"overrideInitialChargeAmount", b.InitialAmount != ""},
+		said{"overrideTrialPeriodDays", b.TrialDays != nil}, said{"softDescriptor", b.SoftDescriptor != ""},
+		said{"merchantTransactionId", b.MerchantTransactionID != ""})
+	if err != nil {
 		return c, err
 	}
 	c = paysim.SubscriptionChange{
@@ -144,6 +162,7 @@ func (b subscriptionBody) change() (c paysim.SubscriptionChange, err error) {
 	return c, err
 }
 
+// readSubscription answers for ended subscriptions as well: they are never forgotten.
 func (d *door) readSubscription(r *request) (answer, error) {
 	return described(d.service.Subscription(r.PathValue("id")))
 }
@@ -153,6 +172,7 @@ func (d *door) runSubscription(r *request) (answer, error) {
 	return answer{}, d.service.Renew(r.PathValue("id"))
 }
 
+// described is a subscription, or why there is none, as an answer.
 func described(sub paysim.Subscription, err error) (answer, error) {
 	if err != nil {
 		return answer{}, err

@@ -198,6 +198,7 @@ func TestSubscriptionsAreListedInPages(t *testing.T) {
 	})
 	second := c.ask("GET", subscriptions+"?pagesize=2&after="+ids[1], "")
 	c.shows(second, map[string]string{"lastPage": "true", "totalResults": "-", "subscriptions.0.subscriptionId": ids[2], "subscriptions.1": "-"})
+	c.shows(c.ask("GET", subscriptions+"?pagesize=3", ""), map[string]string{"lastPage": "true", "subscriptions.2.subscriptionId": ids[2]})
 	for query, code := range map[string]string{"pagesize=0": "26001", "pagesize=501": "26002", "pagesize=x": "10001", "after=1": "10001"} {
 		c.shows(c.ask("GET", subscriptions+"?"+query, ""), map[string]string{"message.0.code": code})
 	}
@@ -219,6 +220,9 @@ func TestSubscriptionRequestsThatCannotBeMetAreRefused(t *testing.T) {
 		"a plan that is text":            {"POST", `{"planId":"monthly"}`, 400, "10001", "planId"},
 		"a refused card":                 {"POST", strings.Replace(`{"planId":3000001,`+payer+`,`+card+`}`, "4111111111111111", "4000000000000002", 1), 400, "14002", "-"},
 		"a date that is not to be moved": {"PUT", `{"nextChargeDate":"15-Jun-26"}`, 400, "10001", "nextChargeDate"},
+		"a beginning that has ended":     {"POST", `{"planId":3000001,` + payer + `,` + card + `,"status":"CANCELED"}`, 400, "10001", "status"},
+		"another payer":                  {"PUT", `{` + payer + `}`, 400, "10001", "payerInfo"},
+		"another first charge":           {"PUT", `{"overrideInitialChargeAmount":5}`, 400, "10001", "overrideInitialChargeAmount"},
 		"an unknown plan":                {"PUT", `{"planId":7}`, 400, "10001", "planId"},
 		"a plan in another currency":     {"PUT", `{"planId":3000003}`, 400, "20026", "planId"},
 		"an amount that is a word":       {"PUT", `{"overrideRecurringChargeAmount":"much"}`, 400, "10001", "overrideRecurringChargeAmount"},

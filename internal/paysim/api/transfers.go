@@ -71,6 +71,7 @@ func (d *door) registerTransfers() {
 	d.path("/services/2/alt-transactions/resolve", map[string]operation{http.MethodGet: d.resolveTransfer})
 }
 
+// createTransfer answers with where the shopper is to be sent.
 func (d *door) createTransfer(r *request) (answer, error) {
 	asked, err := readTransfer(r)
 	if err != nil {

@@ -88,6 +88,7 @@ func (h handler) submit(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// blank reports whether a field holds nothing; what it holds is never looked at.
 func blank(r *http.Request, field string) bool {
 	return strings.TrimSpace(r.PostForm.Get(field)) == ""
 }
@@ -123,6 +124,7 @@ func (h handler) open(w http.ResponseWriter, r *http.Request) (page, bool) {
 	return newPage(t, r.Form.Get("country"), r.Form.Get("bank")), true
 }
 
+// refusalText is what the shopper is told of an error: a refusal has words for that, a fault has not.
 func refusalText(err error) string {
 	var refusal *paysim.Refusal
 	if errors.As(err, &refusal) {
@@ -131,11 +133,13 @@ func refusalText(err error) string {
 	return "This did not work."
 }
 
+// refuse shows a step again and says what is wrong with it: 422.
 func (p page) refuse(w http.ResponseWriter, step, problem string) {
 	p.Step, p.Problem = step, problem
 	p.write(w, http.StatusUnprocessableEntity)
 }
 
+// write renders the page wholly before it answers, so that a template that fails is a 500 and not half a page.
 func (p page) write(w http.ResponseWriter, status int) {
 	var body bytes.Buffer
 	if err := pages.ExecuteTemplate(&body, "page.html", p); err != nil {

@@ -115,7 +115,7 @@ func (s *Sender) attempt(r *record, number int) {
 	}
 	if f, found := a.fault(reordered); found {
 		s.held = append(s.held, a)
-		s.config.Agenda.After(f.Delay, func() { s.letGo(a.turn + 1) })
+		s.config.Agenda.After(f.Delay, s.letGo)
 		return
 	}
 	s.queue = append(s.queue, a)
@@ -134,11 +134,11 @@ func (s *Sender) enter(r *record, at time.Time, do func()) {
 	})
 }
 
-// letGo puts on their way the attempts that were held back before a turn.
-func (s *Sender) letGo(before int64) {
+// letGo puts all attempts on their way that are held back.
+func (s *Sender) letGo() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.release(before)
+	s.release(s.turn + 1)
 	s.tell()
 }
 

@@ -83,9 +83,7 @@ func (s *Sender) besides(url string, n notice.Notice) {
 var additions = map[string]func(s *Sender, url string, n notice.Notice, f Fault){
 	unknownType: func(s *Sender, url string, n notice.Notice, f Fault) {
 		name := cmp.Or(f.Value, "NOBODY_KNOWS_THIS_TYPE")
-		n = n.With(notice.Field{Name: "transactionType", Value: name}, notice.Field{Name: "ipnId", Value: s.uuid()})
-		n.Type = name
-		s.add(url, n, unknownType)
+		s.add(url, n.With(notice.Field{Name: "transactionType", Value: name}, notice.Field{Name: "ipnId", Value: s.uuid()}), unknownType)
 	},
 	bursting: func(s *Sender, url string, n notice.Notice, f Fault) {
 		count := int(f.PerSecond * f.Delay.Seconds())

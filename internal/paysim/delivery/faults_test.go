@@ -3,6 +3,8 @@ package delivery_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
@@ -85,6 +87,29 @@ func TestWhatNothingOvertakesIsSentInItsTime(t *testing.T) {
 	}
 	w.agenda.Advance(time.Minute)
 	until(t, "the post", func() bool { return w.first().State == delivery.Delivered })
+}
+
+func TestWhatNothingOvertakesOvertakesItsLike(t *testing.T) {
+	w := start(t, delivery.Config{})
+	goOn := make(chan struct{})
+	slow := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-goOn }))
+	defer slow.Close()
+	for i := range 15 { // so that the rest is posted one by one
+		w.Send(slow.URL, charge(fmt.Sprint(i), "1.00"))
+	}
+	w.setFaults(t, delivery.Fault{Name: "reorder"})
+	for i := range 3 {
+		w.send(small(fmt.Sprint("N", i+1)))
+	}
+	w.agenda.Advance(time.Minute)
+	until(t, "the posts", func() bool { return len(w.receiver.requests()) == 3 })
+	for i, body := range w.receiver.bodies() {
+		if want := fmt.Sprint("N", 3-i); !strings.Contains(body, want) {
+			t.Errorf("post %d: got %q, want %s", i, body, want)
+		}
+	}
+	close(goOn)
+	w.settle(t)
 }
 
 func TestWhoWaitsForNothingToBeOnItsWayDoesNotWaitForWhatIsHeldBack(t *testing.T) {

@@ -72,8 +72,9 @@ func indices() []string {
 	return all
 }
 
-// magnitude reads an amount as the wire writes it; false when none is told, or it is not an amount.
+// magnitude reads an amount as the wire writes it, with commas between thousands; false when none is told, or it is not an
+// amount.
 func magnitude(text string) (money.Amount, bool) {
-	amount, err := money.Parse(strings.TrimPrefix(text, "-"))
+	amount, err := money.Parse(strings.TrimPrefix(strings.ReplaceAll(text, ",", ""), "-"))
 	return amount, err == nil
 }

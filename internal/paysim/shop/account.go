@@ -38,14 +38,16 @@ func (s *shop) account(*http.Request) (page, error) {
 		}
 	}
 	slices.Sort(p.Flags)
-	return page{name: "account", title: "Account", data: p}, nil
+	return page{name: "account", title: "Account", data: p, here: accountPath}, nil
 }
+
+const accountPath = "/shop/account"
 
 const longestAdvance = 400 * 24 * time.Hour // a little over a year: renewals are worked off one by one
 
 // moveClock advances the clock, which does all that becomes due on the way, or sets its speed.
 func (s *shop) moveClock(r *http.Request) (string, error) {
-	to := back(r, "/shop/account")
+	to := back(r, accountPath)
 	if text := r.PostFormValue("speed"); text != "" {
 		speed, err := strconv.ParseFloat(text, 64)
 		if err != nil || !(speed > 0 && speed <= 1e6) {
@@ -63,10 +65,10 @@ func (s *shop) moveClock(r *http.Request) (string, error) {
 }
 
 func (s *shop) switchType(r *http.Request) (string, error) {
-	return "/shop/account", s.service.SwitchPortalType(r.PostFormValue("type"), r.PostFormValue("on") != "")
+	return accountPath, s.service.SwitchPortalType(r.PostFormValue("type"), r.PostFormValue("on") != "")
 }
 
 func (s *shop) payout(r *http.Request) (string, error) {
 	_, err := s.service.Payout(r.PostFormValue("currency"), r.PostFormValue("fails") != "")
-	return "/shop/account", err
+	return accountPath, err
 }

@@ -58,7 +58,9 @@ func newPerson(t *testing.T) *person {
 	allocator, free := chromedp.NewExecAllocator(ctx, options...)
 	tab, leave := chromedp.NewContext(allocator)
 	p.tab = tab
-	p.must("open the browser", chromedp.Navigate("about:blank"))
+	if err := chromedp.Do(tab, chromedp.Navigate("about:blank")); err != nil {
+		t.Fatalf("open the browser: %v", err)
+	}
 	over := make(chan struct{})
 	said := chromedp.Console(tab)
 	go func() {
@@ -101,9 +103,13 @@ func (p *person) noTrouble() {
 	}
 }
 
+const patience = 15 * time.Second // for one step
+
 func (p *person) must(what string, steps ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
-	if err := chromedp.Do(p.tab, steps...); err != nil {
+	ctx, cancel := context.WithTimeout(p.tab, patience)
+	defer cancel()
+	if err := chromedp.Do(ctx, steps...); err != nil {
 		p.t.Fatalf("%s: %v", what, err)
 	}
 }
@@ -116,7 +122,9 @@ func (p *person) open(path string) {
 // press clicks something that leads to another page, and waits for it.
 func (p *person) press(css string) {
 	p.t.Helper()
-	if _, err := chromedp.RunResponse(p.tab, chromedp.Click(chromedp.CSS(css))); err != nil {
+	ctx, cancel := context.WithTimeout(p.tab, patience)
+	defer cancel()
+	if _, err := chromedp.RunResponse(ctx, chromedp.Click(chromedp.CSS(css))); err != nil {
 		p.t.Fatalf("press %s: %v", css, err)
 	}
 }
@@ -133,7 +141,9 @@ func (p *person) pick(css string) {
 
 func (p *person) text(css string) string {
 	p.t.Helper()
-	text, err := chromedp.Run(p.tab, chromedp.TextContent(chromedp.CSS(css)))
+	ctx, cancel := context.WithTimeout(p.tab, patience)
+	defer cancel()
+	text, err := chromedp.Run(ctx, chromedp.TextContent(chromedp.CSS(css)))
 	if err != nil {
 		p.t.Fatalf("read %s: %v", css, err)
 	}
@@ -154,7 +164,7 @@ func (p *person) sees(css string, words ...string) {
 func (p *person) seesIPN(kind string) {
 	p.t.Helper()
 	script := `[...document.querySelectorAll("#live li")].some(l => l.querySelector(".type").textContent === "` + kind + `" && l.textContent.includes("delivered"))`
-	ctx, cancel := context.WithTimeout(p.tab, 15*time.Second)
+	ctx, cancel := context.WithTimeout(p.tab, patience)
 	defer cancel()
 	if _, err := chromedp.Run(ctx, chromedp.Poll[bool](script)); err != nil {
 		p.t.Fatalf("wait for the IPN %s: %v; the list says %q", kind, err, p.text("#live"))

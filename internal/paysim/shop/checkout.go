@@ -1,8 +1,10 @@
 package shop
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/ipn-receiver/ipn-receiver/internal/paysim"
@@ -18,13 +20,11 @@ type homePage struct {
 
 // Quantity is how many of a product are wanted: what the address says, and one of the first thing when it says nothing.
 func (p homePage) Quantity(code string) string {
-	if n := p.Wanted.Get(code); n != "" {
-		return n
-	}
-	if !p.Wanted.Has("currency") && code == p.Products[0].Code {
+	said := slices.ContainsFunc(p.Products, func(one product) bool { return p.Wanted.Has(one.Code) })
+	if !said && code == p.Products[0].Code {
 		return "1"
 	}
-	return "0"
+	return cmp.Or(p.Wanted.Get(code), "0")
 }
 
 // Link leads to the same window with prices in another currency.
@@ -59,7 +59,7 @@ func (p checkoutPage) Fields() url.Values { return p.query() }
 // Back leads to the window, with the cart as it is.
 func (p checkoutPage) Back() string { return "/?" + p.query().Encode() }
 
-// Link leads to this page with another address filled in.
+// Link leads to this page with the address of a place filled in.
 func (p checkoutPage) Link(place string) string {
 	q := p.query()
 	q.Set("place", place)
@@ -82,7 +82,7 @@ func (s *shop) checkout(r *http.Request) (page, error) {
 		}
 		p.Place, p.Address = filled.Key, filled.Address
 	}
-	return page{name: "checkout", title: "Where to?", data: p}, nil
+	return page{name: "checkout", title: "Where to?", data: p, here: "/shop/checkout?" + c.query().Encode()}, nil
 }
 
 func addressOf(r *http.Request) paysim.Address {
@@ -103,5 +103,5 @@ func (s *shop) quote(r *http.Request) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return "/shop/pay/" + url.PathEscape(q.Reference), nil
+	return payPath(q.Reference), nil
 }

@@ -2,6 +2,7 @@ package shop
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"errors"
 	"html/template"
@@ -25,7 +26,8 @@ type page struct {
 	name   string
 	title  string
 	data   any
-	status int // 0: 200
+	here   string // its address; "": the one that was asked for
+	status int    // 0: 200
 }
 
 type pages map[string]*template.Template
@@ -49,7 +51,7 @@ func readPages() pages {
 // frame is what every page shows around its own.
 type frame struct {
 	Title    string
-	Here     string // the path of the page, to come back to
+	Here     string // the address of the page without its host, to come back to
 	Refusal  *refusal
 	Live     live
 	Speed    float64
@@ -69,13 +71,14 @@ var sections = []section{
 
 // Current tells whether a page belongs to a section.
 func (f frame) Current(s section) bool {
-	return f.Here == s.Path || s.Path != "/" && strings.HasPrefix(f.Here, s.Path+"/")
+	path, _, _ := strings.Cut(f.Here, "?")
+	return path == s.Path || s.Path != "/" && strings.HasPrefix(path, s.Path+"/")
 }
 
 // get answers with a page.
-func (s *shop) get(make show) http.HandlerFunc {
+func (s *shop) get(view show) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		p, err := make(r)
+		p, err := view(r)
 		if err != nil {
 			s.write(w, r, page{name: "nothing", title: "Not here", status: statusOf(err)}, err)
 			return
@@ -99,7 +102,7 @@ func (s *shop) post(do act, from show) http.HandlerFunc {
 		}
 		p, gone := from(r)
 		if gone != nil {
-			p = page{name: "nothing", title: "Not here"}
+			p = page{name: "nothing", title: "Not here", here: "/"}
 		}
 		p.status = statusOf(err)
 		s.write(w, r, p, err)
@@ -165,7 +168,7 @@ const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src
 func (s *shop) write(w http.ResponseWriter, r *http.Request, p page, problem error) {
 	subject, wide := about(p.data)
 	s.render(w, p.name, max(p.status, http.StatusOK), "frame.html", frame{
-		Title: p.title, Here: here(r), Refusal: tell(problem), Live: s.live(subject), Speed: s.agenda.Speed(),
+		Title: p.title, Here: cmp.Or(p.here, r.URL.RequestURI()), Refusal: tell(problem), Live: s.live(subject), Speed: s.agenda.Speed(),
 		Subject: subject, Wide: wide, Data: p.data, Sections: sections,
 	})
 }
@@ -198,18 +201,10 @@ func (s *shop) render(w http.ResponseWriter, name string, status int, part strin
 	_, _ = w.Write(body.Bytes()) // the person has gone
 }
 
-// here is where a form leads back to: the page that was asked for, or that the posted form stands on.
-func here(r *http.Request) string {
-	if r.Method == http.MethodPost {
-		return back(r, "/")
-	}
-	return r.URL.Path
-}
-
-// back is the path that a form names, if it is one of the shop's.
+// back is the address that a form names, if it is one of the shop's.
 func back(r *http.Request, otherwise string) string {
 	to := r.PostFormValue("back")
-	if to == "/" || strings.HasPrefix(to, "/shop/") {
+	if to == "/" || strings.HasPrefix(to, "/?") || strings.HasPrefix(to, "/shop/") {
 		return to
 	}
 	return otherwise

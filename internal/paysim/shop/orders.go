@@ -2,6 +2,7 @@ package shop
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/ipn-receiver/ipn-receiver/internal/paysim"
 	"github.com/ipn-receiver/ipn-receiver/internal/paysim/money"
@@ -30,12 +31,20 @@ type orderPage struct {
 	TaxLabel          string
 	Left, LeftTax     money.Amount // not yet refunded; LeftTax is part of Left
 	Reserved, Charged bool         // only reserved; charged, and not wholly refunded
+	Disputable        bool         // charged, and not disputed now
 }
 
 func (p orderPage) subject() string { return p.ID }
 
 // Moves are the statuses that a dispute can go to.
 func (p orderPage) Moves(d paysim.Dispute) []choice { return moves[d.Status] }
+
+// Returned tells whether the button beside a line has given its money back.
+func (p orderPage) Returned(l paysim.Line) bool {
+	return slices.ContainsFunc(p.Refunds, func(r paysim.Refund) bool { return r.Reason == returnReason(l.Description) })
+}
+
+func returnReason(description string) string { return description + " returned" }
 
 // moves are the buttons under a dispute, by its status.
 var moves = map[string][]choice{
@@ -55,11 +64,12 @@ func (s *shop) order(r *http.Request) (page, error) {
 	for _, refund := range t.Refunds {
 		p.Left, p.LeftTax = p.Left-refund.Amount, p.LeftTax-refund.Tax
 	}
+	p.Disputable = t.State == paysim.Captured && p.Left > 0
 	p.Charged = (t.State == paysim.Captured || t.State == paysim.Disputed) && p.Left > 0
 	if q, err := s.service.Quote(t.TaxReference); err == nil {
 		p.Quote, p.TaxLabel = &q, taxLabel(q)
 	}
-	return page{name: "order", title: "Order " + t.ID, data: p}, nil
+	return page{name: "order", title: "Order " + t.ID, data: p, here: orderPath(t.ID)}, nil
 }
 
 func (s *shop) capture(r *http.Request) (string, error) {

@@ -56,8 +56,10 @@ func (s *shop) pay(r *http.Request) (page, error) {
 		p.Plan = s.planOf(q.Lines[0].ItemCode)
 	}
 	s.fill(&p, r)
-	return page{name: "pay", title: "Pay", data: p}, nil
+	return page{name: "pay", title: "Pay", data: p, here: payPath(q.Reference)}, nil
 }
+
+func payPath(reference string) string { return "/shop/pay/" + url.PathEscape(reference) }
 
 // fill puts into the forms what the person has sent, or else somebody made up, who is the same for one quote.
 func (s *shop) fill(p *payPage, r *http.Request) {
@@ -125,13 +127,19 @@ func (s *shop) payByCard(r *http.Request) (string, error) {
 
 const softDescriptor = "LITTLE SHOP"
 
-// productOf is what the IPN calls the goods: the first, and how many more.
+// productOf is what the IPN calls the goods: the first, and how many more. A line without an amount is a fee.
 func productOf(q paysim.Quote) string {
-	if len(q.Lines) == 0 {
-		return ""
+	var name string
+	more := 0
+	for _, l := range q.Lines {
+		switch {
+		case name == "":
+			name = l.Description
+		case l.Amount > 0:
+			more++
+		}
 	}
-	name := q.Lines[0].Description
-	if more := len(q.Lines) - 1; more > 0 {
+	if more > 0 {
 		name += " + " + strconv.Itoa(more)
 	}
 	return name

@@ -47,8 +47,8 @@ func New(c Config) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /shop/assets/{file}", asset)
 	mux.HandleFunc("GET /shop/ipns/latest", s.latest)
-	for pattern, make := range s.shows() {
-		mux.HandleFunc("GET "+pattern, s.get(make))
+	for pattern, view := range s.shows() {
+		mux.HandleFunc("GET "+pattern, s.get(view))
 	}
 	for pattern, a := range s.acts() {
 		mux.HandleFunc("POST "+pattern, s.post(a.do, a.from))

@@ -294,3 +294,11 @@ func pathsOf(t *testing.T, w *world) []string {
 		"/shop/return?STATUS=PENDING&ORDER-ID=1&MTI=own-1",
 	}
 }
+
+func TestThePageThatARefusalIsToldOnKnowsItsOwnAddress(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	order := w.bought(t)
+	w.post(t, order+"/refund", url.Values{"amount": {"9999"}, "tax": {"0"}}).sees(t, `name="back" value="`+order+`"`)
+	w.get(t, "/shop/checkout?currency=USD&tea=2").sees(t, `name="back" value="/shop/checkout?currency=USD&amp;tea=2"`)
+}

@@ -34,7 +34,7 @@ func (s *shop) subscription(r *http.Request) (page, error) {
 			p.Plans = append(p.Plans, plan)
 		}
 	}
-	return page{name: "subscription", title: "Subscription " + sub.ID, data: p}, nil
+	return page{name: "subscription", title: "Subscription " + sub.ID, data: p, here: subscriptionPath(sub.ID)}, nil
 }
 
 func (s *shop) renew(r *http.Request) (string, error) {

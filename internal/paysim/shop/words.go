@@ -17,7 +17,7 @@ var words = template.FuncMap{
 	"moment": writeMoment, "stamp": func(t time.Time) string { return t.UTC().Format(time.RFC3339) }, "day": writeDay,
 	"mood": func(s paysim.State) string { return stateMoods[s] }, "masked": masked,
 	"lower": strings.ToLower, "has": slices.Contains[[]string],
-	"period": writePeriod, "days": writeDays, "took": writeTook, "kind": func(t string) string { return kinds[t] },
+	"period": writePeriod, "days": writeDays, "took": writeTook, "reason": returnReason, "kind": func(t string) string { return kinds[t] },
 	"sum": func(a, b money.Amount) money.Amount { return a + b },
 }
 
