@@ -2,6 +2,7 @@ package paysim_test
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/ipn-receiver/ipn-receiver/internal/paysim"
@@ -41,7 +42,10 @@ func TestAQuoteIsCalculatedByPlaceAndProduct(t *testing.T) {
 		{"a product without tax", func(r *paysim.QuoteRequest) { r.Lines[0].TaxCode = "NT" }, "0.00", "100.00", false},
 		{"goods to Colorado, with the delivery fee", to("US", "CO"), "3.19", "103.19", false},
 		{"downloads to Colorado, without", func(r *paysim.QuoteRequest) { to("US", "CO")(r); r.Lines[0].TaxCode = "DC010000" }, "2.90", "102.90", false},
-		{"a yen has no decimals", func(r *paysim.QuoteRequest) { to("JP", "")(r); r.Currency, r.Lines[0].Amount = "JPY", money.Units(1005) }, "101.00", "1106.00", false},
+		{"a yen has no decimals", func(r *paysim.QuoteRequest) {
+			to("JP", "")(r)
+			r.Currency, r.Lines[0].Amount = "JPY", money.Units(1005)
+		}, "101.00", "1106.00", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -101,24 +105,26 @@ func TestAQuoteHoldsForADayUnlessATransactionWasSentWithIt(t *testing.T) {
 		after time.Duration
 		code  string
 	}{
-		{"a minute before the end", false, day - time.Minute, ""},
+		{"a moment before the end", false, day - 1, ""},
 		{"at the end", false, day, "300"},
 		{"a month later, after a decline", true, 30 * day, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := newStage()
-			q := s.taxed(t, "100.00", "USD")
-			if c.sent {
-				_, err := s.CreateTransaction(aCharge(func(r *paysim.CardRequest) { s.with(q)(r); r.Card = cardNumbered("4000000000000002") }))
-				wants(t, "code of the decline", codeOf(t, err), "14002")
-			}
-			s.agenda.Advance(c.after)
-			_, err := s.CreateTransaction(aCharge(s.with(q)))
-			wants(t, "code", codeOf(t, err), c.code)
-			kept, err := s.Quote(q.Reference)
-			wants(t, "the quote can still be read", err, nil)
-			wants(t, "refused for its age", kept.ExpiryRefused, c.code != "")
+			synctest.Test(t, func(t *testing.T) { // where the clock stands still, so that the end is one moment
+				s := newStage()
+				q := s.taxed(t, "100.00", "USD")
+				if c.sent {
+					_, err := s.CreateTransaction(aCharge(func(r *paysim.CardRequest) { s.with(q)(r); r.Card = cardNumbered("4000000000000002") }))
+					wants(t, "code of the decline", codeOf(t, err), "14002")
+				}
+				s.agenda.Advance(c.after)
+				_, err := s.CreateTransaction(aCharge(s.with(q)))
+				wants(t, "code", codeOf(t, err), c.code)
+				kept, err := s.Quote(q.Reference)
+				wants(t, "the quote can still be read", err, nil)
+				wants(t, "refused for its age", kept.ExpiryRefused, c.code != "")
+			})
 		})
 	}
 }
@@ -163,5 +169,16 @@ func TestAReversedAuthorizationFreesItsQuote(t *testing.T) {
 	held := s.charged(t, func(r *paysim.CardRequest) { s.with(q)(r); r.Type = "AUTH_ONLY" })
 	_, err := s.ReverseAuthorization(held.ID)
 	wants(t, "error", err, nil)
+	s.charged(t, s.with(q))
+}
+
+func TestAQuoteIsTakenWhileABankDecides(t *testing.T) {
+	t.Parallel()
+	s := newStage()
+	q := s.taxed(t, "100.00", "USD")
+	s.charged(t, func(r *paysim.CardRequest) { s.with(q)(r); r.Card = cardNumbered("5105105105105100") })
+	_, err := s.CreateTransaction(aCharge(s.with(q)))
+	wants(t, "code meanwhile", codeOf(t, err), "43010")
+	s.agenda.Advance(4 * day)
 	s.charged(t, s.with(q))
 }

@@ -22,13 +22,18 @@ type wire struct {
 	service *paysim.Service
 	agenda  *agenda.Agenda
 	url     string
+	send    func(url string, n notice.Notice) // nil: IPNs go nowhere
 }
 
 func newWire(t *testing.T) *wire {
 	t.Helper()
 	w := &wire{agenda: agenda.New(time.Date(2026, time.July, 1, 6, 30, 15, 0, time.UTC), 1)}
 	w.service = paysim.New(paysim.Config{
-		Agenda: w.agenda, Send: func(string, notice.Notice) {},
+		Agenda: w.agenda, Send: func(url string, n notice.Notice) {
+			if w.send != nil {
+				w.send(url, n)
+			}
+		},
 		BankURL: func() string { return "https://bank.example.com/bank/" },
 	})
 	server := httptest.NewServer(api.New(api.Config{Service: w.service, Agenda: w.agenda, Username: "merchant", Password: "pass:word"}))

@@ -124,7 +124,7 @@ func scalars(object map[string]json.RawMessage) (members, error) {
 		switch value := string(raw); {
 		case value == "true" || value == "false":
 			text = value
-		case json.Unmarshal(raw, &text) != nil || value == "null":
+		case json.Unmarshal(raw, &text) != nil:
 			return nil, invalid(name, value, "it must be a string or a boolean")
 		}
 		read[name] = text

@@ -3,8 +3,10 @@ package api_test
 import (
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
+
+	"github.com/ipn-receiver/ipn-receiver/internal/paysim"
+	"github.com/ipn-receiver/ipn-receiver/internal/paysim/notice"
 )
 
 func TestARepeatedRequestIsAnsweredAsTheFirstWas(t *testing.T) {
@@ -47,21 +49,23 @@ func TestAKeyIsShortAndPlain(t *testing.T) {
 	}
 }
 
-func TestOneOfManyEqualRequestsIsDone(t *testing.T) {
+func TestARequestThatStillRunsIsNotDoneTwice(t *testing.T) {
 	t.Parallel()
 	w := newWire(t)
-	var all sync.WaitGroup
-	answers := make([]said, 20)
-	for i := range answers {
-		all.Go(func() {
-			answers[i] = w.ask(t, http.MethodPost, "/services/2/transactions", charge("AUTH_CAPTURE", "10.00", ""), "idempotency-key: once")
-		})
+	running, goOn := make(chan struct{}), make(chan struct{})
+	w.send = func(string, notice.Notice) { running <- struct{}{}; <-goOn }
+	w.service.ReplaceConfiguration(paysim.Configuration{
+		Destinations: []paysim.Destination{{URL: "https://hooks.example.com", Send: map[string]bool{"sendCharge": true}}},
+	})
+	post := func() said {
+		return w.ask(t, http.MethodPost, "/services/2/transactions", charge("AUTH_CAPTURE", "10.00", ""), "idempotency-key: once")
 	}
-	all.Wait()
-	wants(t, "transactions", len(w.service.Transactions()), 1)
-	for _, got := range answers {
-		if got.status != http.StatusOK && got.code() != "60102" {
-			t.Errorf("%d %s", got.status, got.text)
-		}
-	}
+	first := make(chan said)
+	go func() { first <- post() }()
+	<-running
+	meanwhile := post()
+	close(goOn)
+	wants(t, "status meanwhile", meanwhile.status, http.StatusConflict)
+	wants(t, "code meanwhile", meanwhile.code(), "60102")
+	wants(t, "answer afterwards", (<-first).text, post().text)
 }

@@ -23,6 +23,7 @@ type problem struct {
 
 func (p *problem) Error() string { return p.text }
 
+// invalid is the problem of a request that makes no sense, answered with 400.
 func invalid(format string, args ...any) error {
 	return &problem{http.StatusBadRequest, fmt.Sprintf(format, args...)}
 }
@@ -41,6 +42,7 @@ func answering(do action) http.HandlerFunc {
 	}
 }
 
+// status is what an error is answered with. What tells no status of its own was wrong with the request.
 func status(err error) int {
 	var (
 		own     *problem
@@ -58,6 +60,7 @@ func status(err error) int {
 	return http.StatusBadRequest
 }
 
+// write answers with JSON that is kept by no cache and taken for nothing else by a browser.
 func write(w http.ResponseWriter, status int, answer any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")

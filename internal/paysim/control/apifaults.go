@@ -74,6 +74,7 @@ func (f APIFault) answer(w http.ResponseWriter, body string) {
 	_, _ = io.WriteString(w, body) // the client has gone
 }
 
+// answerStatus answers as a service that has trouble: with the documented error body, or, below 400, with none.
 func answerStatus(f APIFault, w http.ResponseWriter, _ *http.Request, _ *kept) {
 	f.Status, _ = strconv.Atoi(f.Answer) // checked before
 	body := ""
@@ -85,15 +86,16 @@ func answerStatus(f APIFault, w http.ResponseWriter, _ *http.Request, _ *kept) {
 
 // answerHuge never ends the string that it begins: it is no JSON, however much of it is read.
 func answerHuge(f APIFault, w http.ResponseWriter, _ *http.Request, _ *kept) {
-	const size, piece = 100_000_000, 50_000
+	piece := bytes.Repeat([]byte("a"), 100_000)
 	f.answer(w, `{"padding":"`)
-	for range size / piece {
-		if _, err := io.WriteString(w, strings.Repeat("a", piece)); err != nil {
+	for range 1000 {
+		if _, err := w.Write(piece); err != nil {
 			return
 		}
 	}
 }
 
+// answerLate holds back the API's own answer.
 func answerLate(f APIFault, w http.ResponseWriter, r *http.Request, answer *kept) {
 	timer := time.NewTimer(f.delay())
 	defer timer.Stop()
@@ -104,6 +106,7 @@ func answerLate(f APIFault, w http.ResponseWriter, r *http.Request, answer *kept
 	}
 }
 
+// answerHalf declares the whole length of the API's own answer and breaks off.
 func answerHalf(_ APIFault, w http.ResponseWriter, _ *http.Request, answer *kept) {
 	w.Header().Set("Content-Length", strconv.Itoa(max(answer.body.Len(), 1)))
 	answer.send(w, answer.body.Len()/2)

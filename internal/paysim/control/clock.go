@@ -18,10 +18,11 @@ func (d door) clock(*http.Request) (any, error) {
 }
 
 const (
-	mostAdvance = 10 * 366 * 24 * time.Hour
-	step        = time.Hour // divides the hours between attempts, and the days between renewals
+	mostAdvance = 10 * 366 * 24 * time.Hour // some 90,000 steps
+	step        = time.Hour                 // divides the hours between attempts, and the days between renewals
 )
 
+// setClock answers when all that became due on the way has been done, and its IPNs posted.
 func (d door) setClock(r *http.Request) (any, error) {
 	var asked struct {
 		Advance string  `json:"advance"`

@@ -71,7 +71,7 @@ func (d door) routes() []route {
 		{"GET /clock", "the simulated time", "curl -s {}/clock", d.clock},
 		{"POST /clock", "move it ahead, or change its speed; what is due on the way is done, and its IPNs posted", `curl -s {}/clock -d '{"advance":"720h","speed":3600}'`, d.setClock},
 		{"POST /notices/{type}", "send an IPN of any type, with fields of your choice", `curl -s {}/notices/CHARGE -d '{"referenceNumber":"70010001","invoiceChargeAmount":"21.00"}'`, d.emit},
-		{"POST /burst", "send samples at a pace, to url or the first destination", `curl -s {}/burst -d '{"type":"CHARGE","count":100,"perSecond":50}'`, d.burst},
+		{"POST /burst", "send samples at a pace, to url or the first destination", `curl -s {}/burst -d '{"type":"CHARGE","count":100,"perSecond":500}'`, d.burst},
 		{"POST /idle", "wait until no IPN is on its way or due (timeout)", "curl -s -X POST '{}/idle?timeout=30s'", d.idle},
 		{"GET /portal/configuration", "the notification configuration", "curl -s {}/portal/configuration", d.configuration},
 		{"PUT /portal/configuration", "replace it, behind the back of the API's client", `curl -s -X PUT {}/portal/configuration -d '{"ipnDestinations":[{"ipnUrl":"http://127.0.0.1:8080/ipn","sendCharge":true}]}'`, d.setConfiguration},

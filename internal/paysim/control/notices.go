@@ -15,6 +15,7 @@ import (
 
 func (d door) faults(*http.Request) (any, error) { return d.Sender.Faults(), nil }
 
+// setFaults takes all the rules or none, and answers those in force.
 func (d door) setFaults(r *http.Request) (any, error) {
 	var faults []delivery.Fault
 	if err := read(r, &faults); err != nil {
@@ -30,6 +31,7 @@ func (d door) clearFaults(*http.Request) (any, error) {
 	return []delivery.Fault{}, d.Sender.SetFaults(nil)
 }
 
+// history answers a list of delivery.Delivery. Whoever follows it says after, at first 0, and then the last id that was seen.
 func (d door) history(r *http.Request) (any, error) {
 	if err := allow(r, "type", "state", "reference", "after", "limit"); err != nil {
 		return nil, err
@@ -78,6 +80,7 @@ func (d door) emit(r *http.Request) (any, error) {
 // mostBurst is as many notices as one burst may have.
 const mostBurst = 1_000_000
 
+// burst answers at once, with what it understood; /idle waits for its end. 10 charges a second are the default.
 func (d door) burst(r *http.Request) (any, error) {
 	asked := struct {
 		Type      string  `json:"type"`

@@ -20,7 +20,7 @@ type wireConfiguration struct {
 // wireDestination holds its URL and its flags in one object.
 type wireDestination struct{ paysim.Destination }
 
-const urlName = "ipnUrl"
+const urlName = "ipnUrl" // beside the flags, in the same object
 
 // MarshalJSON writes all flags, also those that are false.
 func (d wireDestination) MarshalJSON() ([]byte, error) {
@@ -64,6 +64,7 @@ func flags() []string {
 	return all
 }
 
+// configuration answers with all flags of all destinations.
 func (d door) configuration(*http.Request) (any, error) {
 	configuration, exists := d.Service.Configuration()
 	if !exists {
@@ -76,6 +77,7 @@ func (d door) configuration(*http.Request) (any, error) {
 	return wire, nil
 }
 
+// setConfiguration replaces the whole, as the API would: what is not sent is false. It answers what is kept now.
 func (d door) setConfiguration(r *http.Request) (any, error) {
 	var wire wireConfiguration
 	if err := read(r, &wire); err != nil {
@@ -89,6 +91,7 @@ func (d door) setConfiguration(r *http.Request) (any, error) {
 	return d.configuration(r)
 }
 
+// deleteConfiguration removes all destinations, be there any or none.
 func (d door) deleteConfiguration(*http.Request) (any, error) {
 	d.Service.DeleteConfigurations()
 	return wireConfiguration{Destinations: []wireDestination{}}, nil

@@ -183,6 +183,7 @@ func (s *Sender) exchange(ctx context.Context, to string, a *Attempt) (int, erro
 	return answer.StatusCode, nil
 }
 
+// newRequest makes a request of an attempt, whose headers and body are as the history has them.
 func newRequest(ctx context.Context, to string, a *Attempt) (*http.Request, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(a.Body))
 	if err != nil {

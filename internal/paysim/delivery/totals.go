@@ -49,6 +49,7 @@ type ledger struct {
 	totals map[account]*Total
 }
 
+// account is what a Total is of.
 type account struct{ currency, transactionType string }
 
 // fingerprint is the beginning of the SHA-256 of a body: enough to tell notices apart.
@@ -110,6 +111,7 @@ func (l *ledger) add(entry *line, choose func(*Total) *Sum) {
 	}
 }
 
+// answered tells whether a 200 was given, whatever became of it.
 func answered(done []Attempt) bool {
 	return slices.ContainsFunc(done, func(a Attempt) bool { return a.Status == http.StatusOK })
 }

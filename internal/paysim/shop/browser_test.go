@@ -310,6 +310,31 @@ func TestTheShopNeedsNoScript(t *testing.T) {
 	p.sees("#body", "transactionType=CHARGE")
 }
 
+func TestTheListOfIPNsStaysFreshAndKeepsTheFocus(t *testing.T) {
+	p := newPerson(t)
+	p.emit("REFUND")
+	p.seesIPN("REFUND")
+	p.must("focus the line", chromedp.Focus(chromedp.CSS("#live li a")))
+	p.emit("CHARGEBACK")
+	p.seesIPN("CHARGEBACK")
+	focused, err := chromedp.Run(p.tab, chromedp.Evaluate[string](`document.activeElement.closest("li")?.textContent ?? ""`))
+	if err != nil {
+		t.Fatalf("ask for the focus: %v", err)
+	}
+	if !strings.Contains(focused, "REFUND") {
+		t.Errorf("the focus is at %q, not at the line that had it", focused)
+	}
+	p.sees("#said", "Latest IPN: CHARGEBACK, delivered.")
+}
+
+// emit lets the payment service send an IPN while the person only looks.
+func (p *person) emit(kind string) {
+	p.t.Helper()
+	if _, err := p.Service.Emit(kind); err != nil {
+		p.t.Fatalf("emit %s: %v", kind, err)
+	}
+}
+
 // unreadable lists what a page has that a screen reader or a phone would stumble over.
 const unreadable = `(() => {
   const found = [];

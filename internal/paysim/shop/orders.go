@@ -29,9 +29,9 @@ type orderPage struct {
 	paysim.Transaction
 	Quote             *paysim.Quote // nil: without tax
 	TaxLabel          string
-	Left, LeftTax     money.Amount // not yet refunded; LeftTax is part of Left
-	Reserved, Charged bool         // only reserved; charged, and not wholly refunded
-	Disputable        bool         // charged, and not disputed now
+	Refundable, LeftTax money.Amount // what a refund can still give back, and the tax in it
+	Reserved            bool         // not charged yet
+	Disputable          bool
 }
 
 func (p orderPage) subject() string { return p.ID }
@@ -46,13 +46,16 @@ func (p orderPage) Returned(l paysim.Line) bool {
 
 func returnReason(description string) string { return description + " returned" }
 
-// moves are the buttons under a dispute, by its status.
+// moves are the buttons under a dispute, by its status; what is final has none.
 var moves = map[string][]choice{
-	"NEW":               {{"WORKING", "Take it up"}, {"COMPLETED_WON", "Won"}, {"COMPLETED_LOST", "Lost"}},
-	"WORKING":           {{"COMPLETED_PENDING", "Challenge it"}, {"COMPLETED_WON", "Won"}, {"COMPLETED_LOST", "Lost"}},
-	"COMPLETED_PENDING": {{"COMPLETED_WON", "Won"}, {"COMPLETED_LOST", "Lost"}},
-	"COMPLETED_WON":     {{"CLOSED", "Close"}},
-	"COMPLETED_LOST":    {{"CLOSED", "Close"}},
+	paysim.DisputeNew: {
+		{paysim.DisputeWorking, "Take it up"}, {paysim.DisputeChallenged, "Challenge it"},
+		{paysim.DisputeWon, "Won"}, {paysim.DisputeLost, "Lost"}, {paysim.DisputeClosed, "Let it expire"},
+	},
+	paysim.DisputeWorking: {
+		{paysim.DisputeChallenged, "Challenge it"}, {paysim.DisputeWon, "Won"}, {paysim.DisputeLost, "Lost"}, {paysim.DisputeClosed, "Let it expire"},
+	},
+	paysim.DisputeChallenged: {{paysim.DisputeWon, "Won"}, {paysim.DisputeLost, "Lost"}, {paysim.DisputeClosed, "Let it expire"}},
 }
 
 func (s *shop) order(r *http.Request) (page, error) {
@@ -60,12 +63,11 @@ func (s *shop) order(r *http.Request) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
-	p := orderPage{Transaction: t, TaxLabel: "Tax", Left: t.Amount, LeftTax: t.Tax, Reserved: t.State == paysim.Authorized}
-	for _, refund := range t.Refunds {
-		p.Left, p.LeftTax = p.Left-refund.Amount, p.LeftTax-refund.Tax
+	p := orderPage{Transaction: t, TaxLabel: "Tax", Reserved: t.State == paysim.Authorized}
+	if t.State == paysim.Captured {
+		p.Refundable, p.LeftTax = t.Left()
+		p.Disputable = p.Refundable+t.Fee > 0
 	}
-	p.Disputable = t.State == paysim.Captured && p.Left > 0
-	p.Charged = (t.State == paysim.Captured || t.State == paysim.Disputed) && p.Left > 0
 	if q, err := s.service.Quote(t.TaxReference); err == nil {
 		p.Quote, p.TaxLabel = &q, taxLabel(q)
 	}

@@ -127,7 +127,7 @@ func (s *shop) payByCard(r *http.Request) (string, error) {
 
 const softDescriptor = "LITTLE SHOP"
 
-// productOf is what the IPN calls the goods: the first, and how many more. A line without an amount is a fee.
+// productOf is what the IPN calls the goods: the first, and how many more. A fee does not count.
 func productOf(q paysim.Quote) string {
 	var name string
 	more := 0
@@ -135,7 +135,7 @@ func productOf(q paysim.Quote) string {
 		switch {
 		case name == "":
 			name = l.Description
-		case l.Amount > 0:
+		case !l.Fee:
 			more++
 		}
 	}

@@ -1,0 +1,131 @@
+package payments_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/ipn-receiver/ipn-receiver/internal/payments"
+)
+
+const day = 24 * time.Hour
+
+func section3() []statement {
+	return append(quoteStates(), transferStates()...)
+}
+
+func quoteStates() []statement {
+	return []statement{
+		{"3.1-created", "A created quote is active and has a reference.", "payments.Client.CreateTaxQuote, paysim.Service.CreateQuote",
+			func(t *testing.T, w *world) {
+				_, err := w.client.CreateCardTransaction(t.Context(), purchase(t, w.quote(t, "100.00")))
+				must(t, err)
+			}},
+		{"3.1-expired", "After 24 hours without a transaction it has expired, and a new one must be created.", "payments.ErrQuoteExpired, payments.QuoteLifetime, paysim.Service.Quote",
+			func(t *testing.T, w *world) {
+				quote := w.quote(t, "100.00")
+				w.Agenda.Advance(day)
+				asked := len(w.exchanges())
+				_, err := w.client.CreateCardTransaction(t.Context(), purchase(t, quote))
+				if !errors.Is(err, payments.ErrQuoteExpired) || len(w.exchanges()) != asked {
+					t.Errorf("the client sends it: %v", err)
+				}
+				ageless := purchase(t, quote)
+				ageless.TaxReference = payments.QuoteReference{ID: quote.TaxReference}
+				if _, err := w.client.CreateCardTransaction(t.Context(), ageless); !errors.Is(err, payments.ErrQuote) {
+					t.Errorf("the service takes it: %v", err)
+				}
+				_, err = w.client.CreateCardTransaction(t.Context(), purchase(t, w.quote(t, "100.00")))
+				must(t, err)
+			}},
+		{"3.1-sent", "Once a transaction was sent with it before that, it does not expire, and its tax is final after the authorization.", "payments.QuoteReference.Used, payments.Client.Capture, paysim.Service.Capture",
+			func(t *testing.T, w *world) {
+				w.Agenda.Advance(day - time.Hour)
+				authorized := w.authorize(t)
+				w.Agenda.Advance(2 * day)
+				quote, err := w.client.TaxQuote(t.Context(), authorized.TaxReference)
+				must(t, err)
+				same(t, "the quote was used", quote.Reference().Used, true)
+				captured, err := w.client.Capture(t.Context(), payments.CaptureRequest{TransactionID: string(authorized.TransactionID), TaxReference: quote.Reference()})
+				must(t, err)
+				same(t, "what was captured", []any{captured.Amount, captured.TaxReference}, []any{authorized.Amount, authorized.TaxReference})
+			}},
+		{"3.1-declined", "When the payment is declined, the same quote serves another card.", "payments.ErrDeclined, paysim.Service.CreateTransaction",
+			func(t *testing.T, w *world) {
+				request := purchase(t, w.quote(t, "100.00"))
+				request.CreditCard.CardNumber = declinedCard
+				if _, err := w.client.CreateCardTransaction(t.Context(), request); !errors.Is(err, payments.ErrDeclined) {
+					t.Fatalf("got %v", err)
+				}
+				request.CreditCard.CardNumber = approvedCard
+				approved, err := w.client.CreateCardTransaction(t.Context(), request)
+				must(t, err)
+				same(t, "the quote", approved.TaxReference, request.TaxReference.ID)
+				same(t, "IPNs", w.types(), "CC_CHARGE_FAILED CHARGE")
+			}},
+		{"3.1-open", "Left open: what follows the authorization. The quote serves no second purchase.", "payments.ErrQuote",
+			func(t *testing.T, w *world) {
+				quote := w.quote(t, "100.00")
+				_, err := w.client.CreateCardTransaction(t.Context(), purchase(t, quote))
+				must(t, err)
+				if _, err = w.client.CreateCardTransaction(t.Context(), purchase(t, quote)); payments.Code(err) != "43010" {
+					t.Errorf("got %v", err)
+				}
+			}},
+	}
+}
+
+func transferStates() []statement {
+	const where = "payments.Client.ResolveBankTransfer, paysim.Service.FinishTransfer"
+	statements := []statement{
+		{"3.2-created", "An accepted transfer is pending, and the shopper has somewhere to go.", "payments.Client.CreateBankTransfer, paysim.Service.CreateTransfer",
+			func(t *testing.T, w *world) {
+				transfer := w.transfer(t, "Ann")
+				same(t, "the status", w.status(t, transfer), payments.TransferPending)
+				if transfer.BankTransferURL == "" {
+					t.Error("the shopper has nowhere to go")
+				}
+			}},
+		{"3.2-success", "A completed purchase that succeeds is approved: SUCCESS, with a transaction.", where,
+			func(t *testing.T, w *world) {
+				transfer := w.transfer(t, "Ann")
+				back := w.visit(t, transfer)
+				same(t, "the return", []any{back.Status, back.TransactionID != ""}, "[SUCCESS true]")
+				same(t, "the status", w.status(t, transfer), payments.TransferSuccess)
+				same(t, "IPNs", w.types(), "CHARGE")
+			}},
+		{"3.2-failure", "A completed purchase that fails has failed: FAIL.", where,
+			func(t *testing.T, w *world) {
+				transfer := w.transfer(t, "Ann")
+				back, err := w.Service.FinishTransfer(transfer.OrderID, false)
+				must(t, err)
+				same(t, "the return", returned(t, back).Status, payments.TransferFail)
+				same(t, "the status", w.status(t, transfer), payments.TransferFail)
+				same(t, "IPNs", w.types(), "DECLINE")
+			}},
+		{"3.2-undecided", "A shopper who comes back before the outcome is final brings PENDING.", where,
+			func(t *testing.T, w *world) {
+				transfer := w.transfer(t, "Ann_DELAYAP")
+				same(t, "the return", w.visit(t, transfer).Status, payments.TransferPending)
+				same(t, "the status", w.status(t, transfer), payments.TransferPending)
+				same(t, "IPNs", w.types(), "CHARGE_PENDING")
+			}},
+	}
+	for _, s := range []struct{ suffix, says, now, then, ipns string }{
+		{"_APPROVE", "is approved: SUCCESS.", "SUCCESS", "SUCCESS", "CHARGE"},
+		{"_REJECT", "is rejected: FAIL.", "FAIL", "FAIL", "DECLINE"},
+		{"_DELAYAP", "is pending, and SUCCESS within 15 minutes.", "PENDING", "SUCCESS", "CHARGE_PENDING CHARGE"},
+		{"_DELAYRJ", "is pending, and FAIL within 15 minutes.", "PENDING", "FAIL", "CHARGE_PENDING DECLINE"},
+	} {
+		statements = append(statements, statement{"3.2-suffix" + s.suffix, "In the sandbox, a payer whose first name ends in " + s.suffix + " " + s.says, where,
+			func(t *testing.T, w *world) {
+				transfer := w.transfer(t, "Ann"+s.suffix)
+				same(t, "the return", w.visit(t, transfer).Status, s.now)
+				same(t, "the status at once", w.status(t, transfer), s.now)
+				w.Agenda.Advance(15 * time.Minute)
+				same(t, "the status after 15 minutes", w.status(t, transfer), s.then)
+				same(t, "IPNs", w.types(), s.ipns)
+			}})
+	}
+	return statements
+}
