@@ -61,6 +61,7 @@ func read[T any](ctx context.Context, c *Client, operation, path string) (T, err
 	return ask[T](ctx, c, call{operation: operation, method: http.MethodGet, path: path, repeat: always})
 }
 
+// send writes a request as JSON and asks.
 func send[T any](ctx context.Context, c *Client, k call, request any) (T, error) {
 	body, err := json.Marshal(request)
 	if err != nil {
@@ -90,7 +91,7 @@ type reply struct {
 	body   []byte
 }
 
-// attempt asks once.
+// attempt asks once, within the timeout. Its errors are a *silence, an *Error, ErrUnreadable, or why nothing was sent.
 func (c *Client) attempt(ctx context.Context, k call) (*reply, error) {
 	limited, cancel := context.WithTimeout(ctx, c.config.Timeout)
 	defer cancel()

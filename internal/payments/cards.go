@@ -16,21 +16,21 @@ const (
 // CardTransactionRequest charges or authorizes a card (specification section 2.2). The fields of raw JSON are sent as they
 // are: the interface leaves their shape to documents of their own.
 type CardTransactionRequest struct {
-	CardTransactionType   string          `json:"cardTransactionType"` // AuthCapture or AuthOnly
-	SoftDescriptor        string          `json:"softDescriptor,omitempty"`
-	DescriptorPhoneNumber string          `json:"descriptorPhoneNumber,omitempty"`
-	Amount                Amount          `json:"amount"` // with tax
-	Currency              string          `json:"currency"`
-	TaxReference          QuoteReference  `json:"taxReference,omitzero"`
+	CardTransactionType   string          `json:"cardTransactionType"`             // AuthCapture or AuthOnly
+	SoftDescriptor        string          `json:"softDescriptor,omitempty"`        // what the shopper's statement shows; at most 20 characters
+	DescriptorPhoneNumber string          `json:"descriptorPhoneNumber,omitempty"` // beside it
+	Amount                Amount          `json:"amount"`                          // with tax
+	Currency              string          `json:"currency"`                        // ISO 4217, upper case
+	TaxReference          QuoteReference  `json:"taxReference,omitzero"`           // optional
 	MerchantTransactionID string          `json:"merchantTransactionId,omitempty"` // returns in IPNs: set it always
 	VaultedShopperID      int64           `json:"vaultedShopperId,omitempty"`      // a stored shopper, in the place of a holder
-	StoreCard             *bool           `json:"storeCard,omitempty"`
-	CardHolderInfo        *CardHolder     `json:"cardHolderInfo,omitempty"`
-	CreditCard            *CreditCard     `json:"creditCard,omitempty"`
-	FieldsToken           string          `json:"pfToken,omitempty"` // of fields hosted by the service, in the place of a card
-	FraudInfo             *FraudInfo      `json:"transactionFraudInfo,omitempty"`
-	MetaData              *MetaData       `json:"transactionMetaData,omitempty"`
-	Initiator             string          `json:"transactionInitiator,omitempty"`
+	StoreCard             *bool           `json:"storeCard,omitempty"`             // nil: the service's default
+	CardHolderInfo        *CardHolder     `json:"cardHolderInfo,omitempty"`        // required without VaultedShopperID
+	CreditCard            *CreditCard     `json:"creditCard,omitempty"`            // required without a stored shopper, a token or a wallet
+	FieldsToken           string          `json:"pfToken,omitempty"`               // of fields hosted by the service, in the place of a card
+	FraudInfo             *FraudInfo      `json:"transactionFraudInfo,omitempty"`  // optional
+	MetaData              *MetaData       `json:"transactionMetaData,omitempty"`   // optional
+	Initiator             string          `json:"transactionInitiator,omitempty"`  // who asked for the charge, MERCHANT or SHOPPER
 	VendorsInfo           json.RawMessage `json:"vendorsInfo,omitempty"`
 	Level3Data            json.RawMessage `json:"level3Data,omitempty"`
 	ThreeDSecure          json.RawMessage `json:"threeDSecure,omitempty"`
@@ -42,7 +42,7 @@ type CardTransactionRequest struct {
 type CardHolder struct {
 	FirstName string `json:"firstName,omitempty"`
 	LastName  string `json:"lastName,omitempty"`
-	Zip       string `json:"zip,omitempty"`
+	Zip       string `json:"zip,omitempty"`     // of the billing address, as all that follow
 	Country   string `json:"country,omitempty"` // two letters, lower case
 	State     string `json:"state,omitempty"`
 	City      string `json:"city,omitempty"`
@@ -53,8 +53,8 @@ type CardHolder struct {
 
 // FraudInfo helps the service to tell fraud.
 type FraudInfo struct {
-	FraudSessionID   string          `json:"fraudSessionId,omitempty"`
-	ShopperIPAddress string          `json:"shopperIpAddress,omitempty"`
+	FraudSessionID   string          `json:"fraudSessionId,omitempty"`   // of the device's data, collected while the shopper was there
+	ShopperIPAddress string          `json:"shopperIpAddress,omitempty"` // of the shopper, not of the merchant
 	Company          string          `json:"company,omitempty"`
 	ShippingContact  json.RawMessage `json:"shippingContactInfo,omitempty"`
 }
@@ -66,10 +66,10 @@ type MetaData struct {
 
 // MetaEntry is one field of MetaData.
 type MetaEntry struct {
-	Key         string `json:"metaKey"`
+	Key         string `json:"metaKey"` // the name of a field of the IPN
 	Value       string `json:"metaValue"`
 	Description string `json:"metaDescription,omitempty"`
-	Visible     bool   `json:"isVisible"`
+	Visible     bool   `json:"isVisible"` // shown to the shopper
 }
 
 // CaptureRequest takes the money of an authorization (specification section 2.3). The interface knows no amount: a capture is
@@ -83,17 +83,17 @@ type CaptureRequest struct {
 
 // CardTransaction is what the service answers (specification section 2.4). Its enumerations are open: text is kept as sent.
 type CardTransaction struct {
-	CardTransactionType     string          `json:"cardTransactionType"`
-	TransactionID           ID              `json:"transactionId"` // referenceNumber of IPNs
-	OriginalTransactionID   ID              `json:"originalTransactionId"`
-	MerchantTransactionID   string          `json:"merchantTransactionId"`
+	CardTransactionType     string          `json:"cardTransactionType"`   // as asked for
+	TransactionID           ID              `json:"transactionId"`         // referenceNumber of IPNs
+	OriginalTransactionID   ID              `json:"originalTransactionId"` // of a capture: the authorization
+	MerchantTransactionID   string          `json:"merchantTransactionId"` // the merchant's own; in IPNs too
 	SoftDescriptor          string          `json:"softDescriptor"`
 	DescriptorPhoneNumber   string          `json:"descriptorPhoneNumber"`
-	Amount                  Amount          `json:"amount"`
-	USDAmount               Amount          `json:"usdAmount"`
-	OpenToCapture           json.RawMessage `json:"openToCapture"` // after AUTH_ONLY; its form is not documented
-	Currency                string          `json:"currency"`
-	AVSResponseCode         string          `json:"avsResponseCode"`
+	Amount                  Amount          `json:"amount"`                  // with tax
+	USDAmount               Amount          `json:"usdAmount"`               // at the service's rate of exchange
+	OpenToCapture           json.RawMessage `json:"openToCapture"`           // after AUTH_ONLY; its form is not documented
+	Currency                string          `json:"currency"`                // of all amounts but USDAmount
+	AVSResponseCode         string          `json:"avsResponseCode"`         // of the address verification
 	TransactionApprovalDate string          `json:"transactionApprovalDate"` // MM/DD/YYYY
 	TransactionApprovalTime string          `json:"transactionApprovalTime"` // HH:MM:SS
 	CardHolderInfo          CardHolder      `json:"cardHolderInfo"`
@@ -101,7 +101,7 @@ type CardTransaction struct {
 	CreditCard              MaskedCard      `json:"creditCard"`
 	ProcessingInfo          ProcessingInfo  `json:"processingInfo"`
 	FraudResultInfo         FraudResultInfo `json:"fraudResultInfo"`
-	TaxReference            string          `json:"taxReference"`
+	TaxReference            string          `json:"taxReference"` // as asked for; "" without a quote
 	Refunds                 Refunds         `json:"refunds"`
 	Chargebacks             Chargebacks     `json:"chargebacks"`
 	NetworkTransactionInfo  json.RawMessage `json:"networkTransactionInfo"`
@@ -113,9 +113,9 @@ type CardTransaction struct {
 
 // ProcessingInfo tells what the processor and the shopper's bank said.
 type ProcessingInfo struct {
-	ProcessingStatus       string          `json:"processingStatus"` // such as success, PENDING, FAIL; the letter case varies
-	CVVResponseCode        string          `json:"cvvResponseCode"`
-	AuthorizationCode      string          `json:"authorizationCode"`
+	ProcessingStatus       string          `json:"processingStatus"`  // such as success, PENDING, FAIL; the letter case varies
+	CVVResponseCode        string          `json:"cvvResponseCode"`   // such as MA, a match
+	AuthorizationCode      string          `json:"authorizationCode"` // of the shopper's bank
 	AVSResponseCodeZip     string          `json:"avsResponseCodeZip"`
 	AVSResponseCodeAddress string          `json:"avsResponseCodeAddress"`
 	AVSResponseCodeName    string          `json:"avsResponseCodeName"`
@@ -126,14 +126,14 @@ type ProcessingInfo struct {
 
 // FraudResultInfo tells what was found of fraud.
 type FraudResultInfo struct {
-	DeviceDataCollector string `json:"deviceDataCollector"`
+	DeviceDataCollector string `json:"deviceDataCollector"` // a code, such as Y
 }
 
 // Refunds are those of a transaction, and what is left of it.
 type Refunds struct {
 	Refund           []Refund `json:"refund"`
-	BalanceAmount    Amount   `json:"balanceAmount"`
-	TaxBalanceAmount Amount   `json:"taxBalanceAmount"`
+	BalanceAmount    Amount   `json:"balanceAmount"`    // what can still be refunded
+	TaxBalanceAmount Amount   `json:"taxBalanceAmount"` // the part of it that is tax
 }
 
 // Chargebacks are the disputes of a transaction.
@@ -144,9 +144,9 @@ type Chargebacks struct {
 // Chargeback is one dispute.
 type Chargeback struct {
 	ChargebackTransactionID ID     `json:"chargebackTransactionId"` // reversalRefNum of IPNs
-	Amount                  Amount `json:"amount"`
+	Amount                  Amount `json:"amount"`                  // disputed
 	Currency                string `json:"currency"`
-	Date                    string `json:"date"`
+	Date                    string `json:"date"` // of its opening, MM/DD/YYYY
 }
 
 func (t *CardTransaction) missing() string {
@@ -165,6 +165,7 @@ func (c *Client) CreateCardTransaction(ctx context.Context, request CardTransact
 	return create[CardTransaction](ctx, c, "create the card transaction", transactionPath, request.IdempotencyKey, request)
 }
 
+// check tells what the specification rules out. Who pays, and with what, is left to the service: there are many ways.
 func (r CardTransactionRequest) check() error {
 	return first(
 		wrong(r.CardTransactionType != AuthCapture && r.CardTransactionType != AuthOnly, "cardTransactionType", "must be AUTH_CAPTURE or AUTH_ONLY"),
@@ -196,6 +197,7 @@ func (c *Client) ReverseAuthorization(ctx context.Context, transactionID string)
 	return c.settle(ctx, "reverse the authorization", settlement{CardTransactionType: authReversal, TransactionID: transactionID})
 }
 
+// settle puts what ends an authorization.
 func (c *Client) settle(ctx context.Context, operation string, body settlement) (CardTransaction, error) {
 	if err := checkID("transactionId", body.TransactionID); err != nil {
 		return CardTransaction{}, err

@@ -39,10 +39,12 @@ func wrong(bad bool, field, reason string) error {
 	return &FieldError{Field: field, Reason: reason}
 }
 
+// checkAmount asks for an amount that is there and within the interface's bounds. Whether 0 will do is the service's to say.
 func checkAmount(field string, a Amount) error {
 	return first(wrong(a.IsZero(), field, "is required"), checkOptionalAmount(field, a))
 }
 
+// checkOptionalAmount takes an absent amount too.
 func checkOptionalAmount(field string, a Amount) error {
 	return first(
 		wrong(a.Decimal().IsNegative(), field, "must not be negative"),
@@ -56,10 +58,12 @@ func checkCurrency(currency string) error {
 	return wrong(len(currency) != 3 || !letters, "currency", "must be three upper-case letters")
 }
 
+// checkDescriptor counts characters, not bytes.
 func checkDescriptor(text string) error {
 	return wrong(utf8.RuneCountInString(text) > longestDescriptor, "softDescriptor", "must be at most 20 characters")
 }
 
+// checkMerchantID takes "" for none.
 func checkMerchantID(text string) error {
 	return wrong(utf8.RuneCountInString(text) > longestMerchantID, "merchantTransactionId", "must be 1 to 50 characters")
 }

@@ -96,6 +96,7 @@ func (c Config) completed() Config {
 	return c
 }
 
+// checkBaseURL tells what is wrong with an address without quoting it.
 func checkBaseURL(text string) error {
 	u, err := url.Parse(text)
 	switch {
@@ -111,11 +112,13 @@ func checkBaseURL(text string) error {
 	return nil
 }
 
+// isLoopback trusts the name localhost; any other name could lead away from the machine tomorrow.
 func isLoopback(host string) bool {
 	addr, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && addr.Unmap().IsLoopback()
 }
 
+// newTransport makes connections of HTTP/1.1, and keeps a few of them for a minute.
 func newTransport() *http.Transport {
 	return &http.Transport{
 		Proxy:                  nil, // only cmd reads the environment

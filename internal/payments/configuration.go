@@ -57,6 +57,7 @@ func (c NotificationConfiguration) Check() error {
 	return nil
 }
 
+// check tells what is wrong with one destination, without quoting its address: a query can hold a secret.
 func (d NotificationDestination) check() error {
 	if d.URL == "" {
 		return &FieldError{Field: "ipnUrl", Reason: "is required"}

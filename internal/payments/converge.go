@@ -169,6 +169,7 @@ func differences(actual, desired NotificationConfiguration) []Change {
 	return changes
 }
 
+// differ adds a change if two values of a setting are not the same.
 func differ(changes []Change, destination, setting string, from, to bool) []Change {
 	if from == to {
 		return changes

@@ -21,6 +21,7 @@ func (c CreditCard) Format(w fmt.State, _ rune) { _, _ = io.WriteString(w, hidde
 // String returns "[hidden]".
 func (c CreditCard) String() string { return hidden }
 
+// check looks at the form alone; whether a card exists is for the bank to say. Nil is no card, which may be right.
 func (c *CreditCard) check() error {
 	if c == nil {
 		return nil
@@ -46,13 +47,13 @@ func digits(text string, n int) bool {
 
 // MaskedCard is a card as the service shows it.
 type MaskedCard struct {
-	CardLastFourDigits ID     `json:"cardLastFourDigits"`
-	CardType           string `json:"cardType"`
-	CardSubType        string `json:"cardSubType"`
-	CardCategory       string `json:"cardCategory"`
-	BinCategory        string `json:"binCategory"`
-	BinNumber          ID     `json:"binNumber"`
-	CardRegulated      string `json:"cardRegulated"`
+	CardLastFourDigits ID     `json:"cardLastFourDigits"` // leading zeros kept
+	CardType           string `json:"cardType"`           // such as VISA
+	CardSubType        string `json:"cardSubType"`        // such as CREDIT, DEBIT, PREPAID
+	CardCategory       string `json:"cardCategory"`       // such as PLATINUM
+	BinCategory        string `json:"binCategory"`        // such as CONSUMER
+	BinNumber          ID     `json:"binNumber"`          // the first six digits
+	CardRegulated      string `json:"cardRegulated"`      // Y or N
 	IssuingBank        string `json:"issuingBank"`
 	IssuingCountryCode string `json:"issuingCountryCode"` // two letters, lower case
 	ExpirationMonth    ID     `json:"expirationMonth"`

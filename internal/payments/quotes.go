@@ -8,10 +8,10 @@ import (
 
 // TaxQuoteRequest asks what tax is due.
 type TaxQuoteRequest struct {
-	Currency       string    `json:"currency"`
-	ShipTo         Address   `json:"shipTo"`
+	Currency       string    `json:"currency"`           // ISO 4217, upper case
+	ShipTo         Address   `json:"shipTo"`             // what the tax follows
 	ShipFrom       *Address  `json:"shipFrom,omitempty"` // nil: the merchant's address
-	Lines          []TaxLine `json:"lines"`
+	Lines          []TaxLine `json:"lines"`              // at least one
 	RequestDate    string    `json:"requestDate,omitempty"`
 	IdempotencyKey string    `json:"-"` // "": one is made
 }
@@ -20,43 +20,43 @@ type TaxQuoteRequest struct {
 type Address struct {
 	Address string `json:"address,omitempty"`
 	City    string `json:"city,omitempty"`
-	State   string `json:"state,omitempty"`
+	State   string `json:"state,omitempty"` // required where states levy the tax
 	Zip     string `json:"zip,omitempty"`
-	Country string `json:"country,omitempty"`
+	Country string `json:"country,omitempty"` // two letters
 }
 
 // TaxLine is an item to be taxed.
 type TaxLine struct {
-	ItemCode    string `json:"itemCode"` // unique in the request
-	Description string `json:"description,omitempty"`
-	TaxCode     string `json:"taxCode"` // the product tax code that the service's operator assigned
-	Quantity    int64  `json:"quantity"`
-	Amount      Amount `json:"amount"` // of the whole line, not of one piece, without tax
+	ItemCode    string `json:"itemCode"`              // unique in the request
+	Description string `json:"description,omitempty"` // required by the service
+	TaxCode     string `json:"taxCode"`               // the product tax code that the service's operator assigned
+	Quantity    int64  `json:"quantity"`              // 1 or more
+	Amount      Amount `json:"amount"`                // of the whole line, not of one piece, without tax
 }
 
 // TaxedLine is an item with its tax. Merchants do well to keep it: a partial refund needs the tax of what comes back.
 type TaxedLine struct {
 	TaxLine
-	Tax Amount `json:"tax"`
+	Tax Amount `json:"tax"` // on Amount, not in it
 }
 
 // TaxQuote is what the service answers: the request completed, and the tax (specification section 2.1).
 type TaxQuote struct {
-	TaxReference string      `json:"taxReference"`
+	TaxReference string      `json:"taxReference"` // what later requests carry
 	Currency     string      `json:"currency"`
 	Lines        []TaxedLine `json:"lines"`
-	TotalTax     Amount      `json:"totalTax"`
-	TotalAmount  Amount      `json:"totalAmount"` // without tax
-	TotalTaxable Amount      `json:"totalTaxable"`
-	TotalExempt  Amount      `json:"totalExempt"`
-	Status       string      `json:"status"` // Saved, Committed
-	Used         bool        `json:"used"`   // a transaction was sent with it: it does not expire any more
+	TotalTax     Amount      `json:"totalTax"`     // of all lines, with fees of delivery
+	TotalAmount  Amount      `json:"totalAmount"`  // without tax
+	TotalTaxable Amount      `json:"totalTaxable"` // the part of TotalAmount that is taxed
+	TotalExempt  Amount      `json:"totalExempt"`  // the part that is not
+	Status       string      `json:"status"`       // Saved, Committed
+	Used         bool        `json:"used"`         // a transaction was sent with it: it does not expire any more
 	CompanyID    ID          `json:"companyId"`
-	ShipTo       Address     `json:"shipTo"` // normalized
-	ShipFrom     Address     `json:"shipFrom"`
+	ShipTo       Address     `json:"shipTo"`      // normalized
+	ShipFrom     Address     `json:"shipFrom"`    // the merchant's address if none was told
 	RequestDate  string      `json:"requestDate"` // a text for people
 	TaxVatType   string      `json:"taxVatType"`  // TAX, VAT
-	VatCode      string      `json:"vatCode"`
+	VatCode      string      `json:"vatCode"`     // with VAT only
 
 	CreatedAt time.Time `json:"-"` // when this client asked for it; zero for a quote that was read
 }
@@ -106,6 +106,7 @@ func (c *Client) CreateTaxQuote(ctx context.Context, request TaxQuoteRequest) (T
 	return quote, err
 }
 
+// check tells what no tax can be calculated of.
 func (r TaxQuoteRequest) check() error {
 	if err := first(checkCurrency(r.Currency), wrong(r.ShipTo.Country == "", "country", "is required"),
 		wrong(len(r.Lines) == 0, "lines", "at least one is required")); err != nil {
@@ -127,7 +128,7 @@ func (r TaxQuoteRequest) check() error {
 	return nil
 }
 
-// TaxQuote reads a quote again.
+// TaxQuote reads a quote again. What is read does not know its age, but whether it was used, after which age is nothing.
 func (c *Client) TaxQuote(ctx context.Context, taxReference string) (TaxQuote, error) {
 	if err := checkID("taxReference", taxReference); err != nil {
 		return TaxQuote{}, err

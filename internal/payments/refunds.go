@@ -9,9 +9,9 @@ import (
 // RefundRequest gives money back (specification section 2.6).
 type RefundRequest struct {
 	TransactionID       string          `json:"-"`
-	Amount              Amount          `json:"amount,omitzero"`    // with tax; absent: everything
-	TaxAmount           Amount          `json:"taxAmount,omitzero"` // the part of Amount that is tax
-	Reason              string          `json:"reason,omitempty"`
+	Amount              Amount          `json:"amount,omitzero"`               // with tax; absent: everything
+	TaxAmount           Amount          `json:"taxAmount,omitzero"`            // the part of Amount that is tax
+	Reason              string          `json:"reason,omitempty"`              // at most 4000 characters
 	CancelSubscriptions *bool           `json:"cancelSubscriptions,omitempty"` // nil: the service does cancel them
 	VendorsRefundInfo   json.RawMessage `json:"vendorsRefundInfo,omitempty"`
 	MetaData            *MetaData       `json:"transactionMetaData,omitempty"`
@@ -21,8 +21,8 @@ type RefundRequest struct {
 // Refund is money that went back, as answered or as listed by its transaction.
 type Refund struct {
 	RefundTransactionID ID     `json:"refundTransactionId"` // reversalRefNum of IPNs; "" when the service answered without a body
-	Amount              Amount `json:"amount"`
-	TaxAmount           Amount `json:"taxAmount"`
+	Amount              Amount `json:"amount"`              // with tax
+	TaxAmount           Amount `json:"taxAmount"`           // the part of it that is tax
 	Currency            string `json:"currency"`
 	Date                string `json:"date"` // MM/DD/YYYY
 	Reason              string `json:"reason"`
@@ -31,6 +31,7 @@ type Refund struct {
 	VendorAmount        Amount `json:"vendorAmount"`
 }
 
+// mayBeEmpty: older editions of the interface answer 204.
 func (*Refund) mayBeEmpty() {}
 
 // Refund gives back a whole transaction, or a part of it with its part of the tax (specification section 4, rule 3). The
@@ -42,6 +43,7 @@ func (c *Client) Refund(ctx context.Context, request RefundRequest) (Refund, err
 	return create[Refund](ctx, c, "refund the transaction", refundPath+request.TransactionID, request.IdempotencyKey, request)
 }
 
+// check tells what the specification rules out. What was refunded before, the service knows.
 func (r RefundRequest) check() error {
 	return first(
 		checkID("transactionId", r.TransactionID),

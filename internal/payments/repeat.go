@@ -83,6 +83,7 @@ func (k call) wish(err error) error {
 	return err
 }
 
+// repeatsAfter is the table above, of answers.
 func (k call) repeatsAfter(answer *Error) bool {
 	switch {
 	case answer.RetryAfter > longestWait:
@@ -133,16 +134,19 @@ var causes = [...]cause{
 	{"the connection ended without a whole answer", func(error) bool { return true }},
 }
 
+// isError tells whether there is an E among the causes.
 func isError[E error](err error) bool {
 	var e E
 	return errors.As(err, &e)
 }
 
+// timedOut tells the end of an attempt's time from the end of the caller's patience, which is a cancellation.
 func timedOut(err error) bool {
 	var netErr net.Error
 	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &netErr) && netErr.Timeout()
 }
 
+// unanswered names what went wrong by the first cause that fits.
 func unanswered(operation string, err error) error {
 	found := slices.IndexFunc(causes[:], func(c cause) bool { return c.fits(err) })
 	return &silence{operation: operation, phrase: causes[found].phrase, cause: err}

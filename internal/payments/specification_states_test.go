@@ -10,6 +10,45 @@ import (
 
 const day = 24 * time.Hour
 
+// section1 are the statements of the introduction that no later section repeats.
+func section1() []statement {
+	return []statement{
+		{"1-rate", "The tax follows from the product tax code and the shopper's address.", "payments.TaxLine.TaxCode, payments.TaxQuoteRequest.ShipTo",
+			func(t *testing.T, w *world) {
+				for _, c := range []struct{ taxCode, state, tax string }{{"PS081282", "MA", "6.25"}, {"NT", "MA", "0.00"}, {"PS081282", "OR", "0.00"}} {
+					request := quoteRequest(t)
+					request.Lines[0].TaxCode, request.ShipTo.State = c.taxCode, c.state
+					quote, err := w.client.CreateTaxQuote(t.Context(), request)
+					must(t, err)
+					same(t, c.taxCode+" in "+c.state, quote.TotalTax, c.tax)
+				}
+			}},
+		{"1-delivery-fee", "For deliveries to Colorado a fee is a part of the tax, and is not refunded.", "payments.TaxQuote.TotalTax, paysim.Service.Refund",
+			func(t *testing.T, w *world) {
+				request := quoteRequest(t)
+				request.ShipTo = payments.Address{Address: "1 Example St", City: "Denver", State: "CO", Zip: "80202", Country: "US"}
+				quote, err := w.client.CreateTaxQuote(t.Context(), request)
+				must(t, err)
+				same(t, "tax and fee", quote.TotalTax, "3.19")
+				bought, err := w.client.CreateCardTransaction(t.Context(), purchase(t, quote))
+				must(t, err)
+				refund, err := w.client.Refund(t.Context(), payments.RefundRequest{TransactionID: string(bought.TransactionID)})
+				must(t, err)
+				same(t, "what was refunded", []payments.Amount{refund.Amount, refund.TaxAmount}, "[102.90 2.90]")
+			}},
+		{"1-amounts", "The tax of each item is there to be stored, for a partial refund later.", "payments.TaxedLine",
+			func(t *testing.T, w *world) {
+				quote := w.quote(t, "100.00")
+				bought, err := w.client.CreateCardTransaction(t.Context(), purchase(t, quote))
+				must(t, err)
+				line := quote.Lines[0]
+				refund, err := w.client.Refund(t.Context(), payments.RefundRequest{TransactionID: string(bought.TransactionID), Amount: line.Amount.Add(line.Tax), TaxAmount: line.Tax})
+				must(t, err)
+				same(t, "what was refunded", refund.Amount, bought.Amount)
+			}},
+	}
+}
+
 func section3() []statement {
 	return append(quoteStates(), transferStates()...)
 }

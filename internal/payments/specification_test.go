@@ -30,6 +30,7 @@ type chapter struct {
 
 func chapters() []chapter {
 	return []chapter{
+		{"1. What the service does", "TestSpecificationSection1", section1()},
 		{"2. Resources and their fields", "TestSpecificationSection2", section2()},
 		{"3. States and transitions", "TestSpecificationSection3", section3()},
 		{"4. Endpoints", "TestSpecificationSection4", section4()},
@@ -40,6 +41,7 @@ func chapters() []chapter {
 	}
 }
 
+func TestSpecificationSection1(t *testing.T) { t.Parallel(); prove(t, section1()) }
 func TestSpecificationSection2(t *testing.T) { t.Parallel(); prove(t, section2()) }
 func TestSpecificationSection3(t *testing.T) { t.Parallel(); prove(t, section3()) }
 func TestSpecificationSection4(t *testing.T) { t.Parallel(); prove(t, section4()) }
@@ -63,7 +65,7 @@ const document = "../../docs/specification.md"
 const preamble = `# The specification, statement by statement
 
 Every row and rule of the payment service's interface that this program relies on, where it is kept, and the test that
-proves it. Sections 2 to 5 and 7 to 9 are proved by the client of ` + "`internal/payments`" + ` against the simulator of
+proves it. Sections 1 to 5 and 7 to 9 are proved by the client of ` + "`internal/payments`" + ` against the simulator of
 ` + "`internal/paysim`" + ` over a socket; neither imports the other. Section 6, what a receiver is sent, is proved where IPNs are
 received. What the specification leaves open is marked so, with what was done instead.
 

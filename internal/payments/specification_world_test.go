@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -267,6 +268,16 @@ func (w *world) visit(t *testing.T, transfer payments.BankTransfer) payments.Ban
 	back, err := w.Service.FinishTransfer(transfer.OrderID, true)
 	must(t, err)
 	return returned(t, back)
+}
+
+// tells reports whether the return query has a parameter, be it empty. The shopper who comes again is sent back alike.
+func (w *world) tells(t *testing.T, back payments.BankTransferReturn, parameter string) bool {
+	t.Helper()
+	address, err := w.Service.FinishTransfer(back.OrderID, true)
+	must(t, err)
+	u, err := url.Parse(address)
+	must(t, err)
+	return u.Query().Has(parameter)
 }
 
 // status is where a transfer stands, asked by its order.

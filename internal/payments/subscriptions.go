@@ -8,20 +8,20 @@ import (
 // SubscriptionRequest subscribes a shopper to a plan (specification section 2.5). With equal initial and recurring amounts
 // one tax quote suffices, in either field.
 type SubscriptionRequest struct {
-	PlanID                        int64          `json:"planId"`
+	PlanID                        int64          `json:"planId"`                     // contractId of IPNs
 	PayerInfo                     *PayerInfo     `json:"payerInfo,omitempty"`        // required without VaultedShopperID
 	VaultedShopperID              int64          `json:"vaultedShopperId,omitempty"` // a stored shopper
-	PaymentSource                 *PaymentSource `json:"paymentSource,omitempty"`
+	PaymentSource                 *PaymentSource `json:"paymentSource,omitempty"`    // required without a stored shopper
 	FraudInfo                     *FraudInfo     `json:"transactionFraudInfo,omitempty"`
 	InitialTaxReference           QuoteReference `json:"initialTaxReference,omitzero"`
 	RecurringTaxReference         QuoteReference `json:"recurringTaxReference,omitzero"`
-	Quantity                      int64          `json:"quantity,omitempty"`
-	OverrideInitialChargeAmount   Amount         `json:"overrideInitialChargeAmount,omitzero"`
-	OverrideRecurringChargeAmount Amount         `json:"overrideRecurringChargeAmount,omitzero"`
-	OverrideTrialPeriodDays       int64          `json:"overrideTrialPeriodDays,omitempty"`
+	Quantity                      int64          `json:"quantity,omitempty"`                     // of the plan; 0: one
+	OverrideInitialChargeAmount   Amount         `json:"overrideInitialChargeAmount,omitzero"`   // in the place of the plan's, with tax
+	OverrideRecurringChargeAmount Amount         `json:"overrideRecurringChargeAmount,omitzero"` // in the place of the plan's, with tax
+	OverrideTrialPeriodDays       int64          `json:"overrideTrialPeriodDays,omitempty"`      // in the place of the plan's
 	SoftDescriptor                string         `json:"softDescriptor,omitempty"`
-	MerchantTransactionID         string         `json:"merchantTransactionId,omitempty"`
-	AuthorizedByShopper           *bool          `json:"authorizedByShopper,omitempty"`
+	MerchantTransactionID         string         `json:"merchantTransactionId,omitempty"` // of the first charge; at most 50 characters
+	AuthorizedByShopper           *bool          `json:"authorizedByShopper,omitempty"`   // required for bank debits
 	Initiator                     string         `json:"transactionInitiator,omitempty"`
 	NextChargeDate                string         `json:"nextChargeDate,omitempty"` // such as 15-Jun-23
 	ScheduledChargeDate           string         `json:"scheduledChargeDate,omitempty"`
@@ -33,7 +33,7 @@ type PayerInfo struct {
 	FirstName            string `json:"firstName,omitempty"`
 	LastName             string `json:"lastName,omitempty"`
 	Zip                  string `json:"zip,omitempty"`
-	Country              string `json:"country,omitempty"`
+	Country              string `json:"country,omitempty"` // two letters
 	State                string `json:"state,omitempty"`
 	City                 string `json:"city,omitempty"`
 	Address              string `json:"address,omitempty"`
@@ -58,12 +58,12 @@ type CreditCardInfo struct {
 // SubscriptionUpdate changes a subscription (specification section 2.5); what is absent stays as it is. A change of plan is
 // best sent in a call of its own. A new plan or amount needs a new tax quote (section 4, rule 5).
 type SubscriptionUpdate struct {
-	PlanID                        int64          `json:"planId,omitempty"`
+	PlanID                        int64          `json:"planId,omitempty"` // 0: as it is
 	OverrideRecurringChargeAmount Amount         `json:"overrideRecurringChargeAmount,omitzero"`
 	RecurringTaxReference         QuoteReference `json:"recurringTaxReference,omitzero"`
 	PayerInfo                     *PayerInfo     `json:"payerInfo,omitempty"`
-	PaymentSource                 *PaymentSource `json:"paymentSource,omitempty"`
-	AutoRenew                     *bool          `json:"autoRenew,omitempty"`
+	PaymentSource                 *PaymentSource `json:"paymentSource,omitempty"` // what to charge from now on
+	AutoRenew                     *bool          `json:"autoRenew,omitempty"`     // false: it ends with its period
 	NextChargeDate                string         `json:"nextChargeDate,omitempty"`
 	Quantity                      int64          `json:"quantity,omitempty"` // needs PlanID
 	Status                        string         `json:"status,omitempty"`   // ACTIVE, CANCELED
@@ -72,18 +72,18 @@ type SubscriptionUpdate struct {
 // Subscription is what the service answers. Its enumerations are open: text is kept as sent.
 type Subscription struct {
 	SubscriptionID        ID                  `json:"subscriptionId"`
-	PlanID                int64               `json:"planId"` // contractId of IPNs
-	Status                string              `json:"status"` // such as ACTIVE, CANCELED
-	VaultedShopperID      int64               `json:"vaultedShopperId"`
+	PlanID                int64               `json:"planId"`           // contractId of IPNs
+	Status                string              `json:"status"`           // such as ACTIVE, CANCELED
+	VaultedShopperID      int64               `json:"vaultedShopperId"` // accountId of IPNs
 	Quantity              int64               `json:"quantity"`
-	RecurringChargeAmount Amount              `json:"recurringChargeAmount"`
+	RecurringChargeAmount Amount              `json:"recurringChargeAmount"` // of each renewal, with tax
 	Currency              string              `json:"currency"`
 	SoftDescriptor        string              `json:"softDescriptor"`
 	ChargeFrequency       string              `json:"chargeFrequency"` // such as MONTHLY
 	NextChargeDate        string              `json:"nextChargeDate"`  // such as 15-Jun-23, the month in upper case too
-	AutoRenew             bool                `json:"autoRenew"`
+	AutoRenew             bool                `json:"autoRenew"`       // false: it ends with its period
 	PaymentSource         MaskedPaymentSource `json:"paymentSource"`
-	InitialTaxReference   string              `json:"initialTaxReference"`
+	InitialTaxReference   string              `json:"initialTaxReference"` // "" without a quote
 	RecurringTaxReference string              `json:"recurringTaxReference"`
 	MerchantTransactionID string              `json:"merchantTransactionId"`
 }
@@ -112,6 +112,7 @@ func (c *Client) CreateSubscription(ctx context.Context, request SubscriptionReq
 	return create[Subscription](ctx, c, "create the subscription", subscriptionPath, request.IdempotencyKey, request)
 }
 
+// check tells what the specification rules out.
 func (r SubscriptionRequest) check() error {
 	return first(
 		wrong(r.PlanID <= 0, "planId", "is required"),
@@ -125,6 +126,7 @@ func (r SubscriptionRequest) check() error {
 	)
 }
 
+// check looks at the card, if the source is one.
 func (s *PaymentSource) check() error {
 	if s == nil || s.CreditCardInfo == nil {
 		return nil
@@ -152,6 +154,7 @@ func (c *Client) UpdateSubscription(ctx context.Context, subscriptionID string, 
 	return updated.Subscription, err
 }
 
+// check tells what the specification rules out. An update of nothing is left to the service.
 func (u SubscriptionUpdate) check() error {
 	return first(
 		checkOptionalAmount("overrideRecurringChargeAmount", u.OverrideRecurringChargeAmount),

@@ -10,11 +10,11 @@ import (
 // BankTransferRequest asks for a real-time bank transfer (specification section 2.7).
 type BankTransferRequest struct {
 	Amount                Amount     `json:"amount"`
-	Currency              string     `json:"currency"`
+	Currency              string     `json:"currency"`                        // ISO 4217, upper case
 	MerchantTransactionID string     `json:"merchantTransactionId,omitempty"` // comes back as MTI
 	PayerInfo             *PayerInfo `json:"payerInfo,omitempty"`             // required without VaultedShopperID
 	VaultedShopperID      int64      `json:"vaultedShopperId,omitempty"`
-	SoftDescriptor        string     `json:"softDescriptor,omitempty"`
+	SoftDescriptor        string     `json:"softDescriptor,omitempty"` // at most 20 characters
 	ProductDescription    string     `json:"productDescription,omitempty"`
 	AuthorizedByShopper   *bool      `json:"authorizedByShopper,omitempty"`
 	MetaData              *MetaData  `json:"transactionMetaData,omitempty"`
@@ -42,13 +42,13 @@ type transferMethod struct {
 
 // BankTransfer is what the service answers. Its ProcessingInfo tells where it stands: PENDING, SUCCESS, FAIL.
 type BankTransfer struct {
-	OrderID               int64           `json:"orderId"`
+	OrderID               int64           `json:"orderId"`       // ORDER-ID of the return query
 	TransactionID         ID              `json:"transactionId"` // once approved
 	Amount                Amount          `json:"amount"`
 	USDAmount             Amount          `json:"usdAmount"`
 	Currency              string          `json:"currency"`
 	VaultedShopperID      int64           `json:"vaultedShopperId"`
-	MerchantTransactionID string          `json:"merchantTransactionId"`
+	MerchantTransactionID string          `json:"merchantTransactionId"` // MTI of the return query
 	PayerInfo             PayerInfo       `json:"payerInfo"`
 	ProcessingInfo        ProcessingInfo  `json:"processingInfo"`
 	FraudResultInfo       FraudResultInfo `json:"fraudResultInfo"`
@@ -94,6 +94,7 @@ func (c *Client) CreateBankTransfer(ctx context.Context, request BankTransferReq
 	return created.BankTransfer, err
 }
 
+// check tells what the specification rules out.
 func (r BankTransferRequest) check() error {
 	return first(
 		checkURL("returnUrl", r.ReturnURL),

@@ -53,8 +53,10 @@ func (c NotificationConfiguration) xml() ([]byte, error) {
 	return text.Bytes(), err
 }
 
+// open is the start of an element that holds others.
 func open(name string) xml.StartElement { return xml.StartElement{Name: xml.Name{Local: name}} }
 
+// element is an element with a text, named in kebab-case.
 func element(name, value string) []xml.Token {
 	start := open(kebab(name))
 	return []xml.Token{start, xml.CharData(value), start.End()}

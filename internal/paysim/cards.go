@@ -120,6 +120,7 @@ func (c Card) expired(now time.Time) bool {
 	return !now.Before(time.Date(year, time.Month(month)+1, 1, 0, 0, 0, 0, time.UTC))
 }
 
+// digits reports whether a text is made of at least one ASCII digit and nothing else.
 func digits(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
 
 // luhn reports whether the check digit of a number is right (ISO/IEC 7812-1).

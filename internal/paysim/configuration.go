@@ -21,6 +21,7 @@ type Destination struct {
 	Send map[string]bool // by the flag's name, such as sendCharge; what is missing is false
 }
 
+// copy shares nothing with the original.
 func (c Configuration) copy() Configuration {
 	c.Destinations = slices.Clone(c.Destinations)
 	for i := range c.Destinations {

@@ -96,6 +96,7 @@ func (s *Service) ChangeDispute(disputeID, status string) error {
 	return nil
 }
 
+// dispute finds a dispute and its transaction; nil, nil when there is none. The lock is held.
 func (s *Service) dispute(id string) (*Transaction, *Dispute) {
 	for _, t := range s.transactions {
 		for i := range t.Disputes {

@@ -74,6 +74,7 @@ func (q *Quote) rate() int64 {
 	return rate
 }
 
+// copy shares nothing with the service that changes.
 func (q *Quote) copy() Quote {
 	c := *q
 	c.Lines = slices.Clone(q.Lines)

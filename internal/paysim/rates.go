@@ -87,6 +87,7 @@ var countries = setOf(`
 	NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV
 	SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW`)
 
+// setOf makes a set of words that are parted by space.
 func setOf(words string) map[string]bool {
 	set := map[string]bool{}
 	for _, word := range strings.Fields(words) {

@@ -73,6 +73,7 @@ func (s *Service) number() int64 {
 	return s.next
 }
 
+// numberText is number, as the text that references are.
 func (s *Service) numberText() string { return strconv.FormatInt(s.number(), 10) }
 
 // uuid makes a random UUID (RFC 9562 5.4) of the seed. The lock is held.

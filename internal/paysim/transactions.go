@@ -45,6 +45,7 @@ func (s *Service) CreateTransaction(r CardRequest) (Transaction, error) {
 	return t.copy(), nil
 }
 
+// check refuses what can be seen without knowing shopper, card or quote.
 func (r CardRequest) check() error {
 	if r.Type != "AUTH_CAPTURE" && r.Type != "AUTH_ONLY" {
 		return refuse("7", "cardTransactionType", r.Type)
@@ -66,6 +67,7 @@ func checkTexts(softDescriptor, merchantTransactionID string) error {
 	return nil
 }
 
+// order is the charge that a request asks for. The card is the one given, or the shopper's of last time.
 func (r CardRequest) order(shopper *Shopper, quote *Quote) order {
 	success := "CHARGE"
 	if r.Type == "AUTH_ONLY" {
@@ -163,6 +165,7 @@ func (s *Service) Transaction(id string) (Transaction, error) {
 	return t.copy(), nil
 }
 
+// transaction returns a transaction, not a copy: 20008 for no number, 20009 when there is none. The lock is held.
 func (s *Service) transaction(id string) (*Transaction, error) {
 	t, known := s.transactions[id]
 	switch {

@@ -37,6 +37,7 @@ func (d *door) reply(w http.ResponseWriter, r *http.Request, a answer, err error
 	}
 }
 
+// orStatus is the status of an answer that tells one, or else the usual one.
 func orStatus(status, otherwise int) int {
 	if status == 0 {
 		return otherwise
@@ -53,16 +54,19 @@ func wantsXML(r *http.Request) bool {
 	return strings.HasPrefix(accept, "application/xml") || strings.HasPrefix(accept, "text/xml")
 }
 
+// writeJSON answers in JSON, without a line feed at the end.
 func writeJSON(w http.ResponseWriter, status int, body any) {
 	text, err := json.Marshal(body)
 	write(w, status, "application/json", text, err)
 }
 
+// writeXML answers in XML, with the declaration that names the charset.
 func writeXML(w http.ResponseWriter, status int, body any) {
 	text, err := xml.Marshal(body)
 	write(w, status, "application/xml", append([]byte(xml.Header), text...), err)
 }
 
+// write sends a whole answer. A text that could not be encoded is told as 500: nothing of it was sent yet.
 func write(w http.ResponseWriter, status int, kind string, text []byte, err error) {
 	if err != nil { // a type that cannot be encoded: the program is wrong, not the request
 		http.Error(w, "encode the answer: "+err.Error(), http.StatusInternalServerError)

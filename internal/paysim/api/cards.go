@@ -10,6 +10,7 @@ type cardBody struct {
 	ExpirationYear  string `json:"expirationYear"`  // four digits
 }
 
+// card is what the service is asked to charge; whether it is well formed, the service says.
 func (b cardBody) card() paysim.Card {
 	return paysim.Card{
 		Number: b.Number, SecurityCode: b.SecurityCode, ExpirationMonth: b.ExpirationMonth, ExpirationYear: b.ExpirationYear,
@@ -31,6 +32,7 @@ type cardView struct {
 	ExpirationYear  string `json:"expirationYear"`
 }
 
+// cardOf shows a card. Number and security code stay behind; who issued it is made up, and the same for all.
 func cardOf(c paysim.Card) cardView {
 	return cardView{
 		LastFour: c.LastFour(), Type: c.Brand(), SubType: "CREDIT", Category: "PLATINUM", BinCategory: "CONSUMER",

@@ -30,6 +30,7 @@ var flags = func() []string {
 	return names
 }()
 
+// registerConfiguration serves the one configuration of the authenticated user (specification sections 4 and 5).
 func (d *door) registerConfiguration() {
 	d.path("/services/2/notification-config", map[string]operation{
 		http.MethodGet: d.readConfiguration, http.MethodPost: d.replaceConfiguration, http.MethodDelete: d.deleteConfigurations,
@@ -160,6 +161,7 @@ func (w written) configuration() (c paysim.Configuration, err error) {
 	return c, nil
 }
 
+// destination understands one destination: 16001 without a URL, 10001 for what cannot be.
 func (m members) destination() (paysim.Destination, error) {
 	d := paysim.Destination{URL: m[memberURL], Send: map[string]bool{}}
 	if d.URL == "" {

@@ -70,6 +70,7 @@ type element struct {
 	Elements []element `xml:",any"`
 }
 
+// name is the name of the element for a member of JSON.
 func name(camelCase string) xml.Name { return xml.Name{Local: kebab(camelCase)} }
 
 // kebab writes sendCcFailure as send-cc-failure.

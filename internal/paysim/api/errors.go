@@ -11,6 +11,7 @@ type messages struct {
 	Message []message `json:"message"`
 }
 
+// message is one thing that was wrong. Everything but the description may be absent.
 type message struct {
 	Name        string       `json:"errorName,omitempty"`
 	Code        string       `json:"code,omitempty"`
@@ -19,21 +20,25 @@ type message struct {
 	Fraud       *fraudEvents `json:"fraudEvents,omitempty"`
 }
 
+// property is the member to blame, by the path the request had it under, and what it held.
 type property struct {
 	Name  string `json:"name" xml:"name"`
 	Value string `json:"messageValue" xml:"message-value"`
 }
 
+// fraudEvents are the rules that a payment broke.
 type fraudEvents struct {
 	Event []fraudEvent `json:"fraudEvent" xml:"fraud-event"`
 }
 
+// fraudEvent is one rule and what it decided.
 type fraudEvent struct {
 	Code       string `json:"fraudEventCode" xml:"code"`
 	Decision   string `json:"fraudEventDecision" xml:"decision"`
 	Expression string `json:"fraudEventExpression" xml:"expression"`
 }
 
+// jsonMessages is a refusal as the body of an answer in JSON.
 func jsonMessages(r *paysim.Refusal) messages {
 	m := message{Name: r.Name, Code: r.Code, Description: r.Description, Property: blamed(r), Fraud: suspicions(r)}
 	return messages{Message: []message{m}}
@@ -45,6 +50,7 @@ type xmlError struct {
 	Message []xmlMessage `xml:"message"`
 }
 
+// xmlMessage is one thing that was wrong, in XML.
 type xmlMessage struct {
 	Name        string       `xml:"error-name,omitempty"`
 	Code        string       `xml:"code,omitempty"`
@@ -53,11 +59,13 @@ type xmlMessage struct {
 	Fraud       *fraudEvents `xml:"fraud-events,omitempty"`
 }
 
+// xmlMessages is a refusal as the body of an answer in XML. It stands in no namespace.
 func xmlMessages(r *paysim.Refusal) xmlError {
 	m := xmlMessage{Name: r.Name, Code: r.Code, Description: r.Description, Property: blamed(r), Fraud: suspicions(r)}
 	return xmlError{Message: []xmlMessage{m}}
 }
 
+// blamed is the property of a refusal, nil when none is to blame.
 func blamed(r *paysim.Refusal) *property {
 	if r.Property == "" {
 		return nil
@@ -65,6 +73,7 @@ func blamed(r *paysim.Refusal) *property {
 	return &property{Name: r.Property, Value: r.Value}
 }
 
+// suspicions are the fraud rules of a refusal, nil when it has another reason.
 func suspicions(r *paysim.Refusal) *fraudEvents {
 	if r.FraudRule == "" {
 		return nil

@@ -38,6 +38,7 @@ type keptAnswer struct {
 	body    []byte
 }
 
+// newKeeper returns a keeper that knows no key, and forgets by a clock.
 func newKeeper(now func() time.Time) *keeper {
 	return &keeper{now: now, kept: map[string]*keptAnswer{}}
 }
@@ -74,6 +75,7 @@ func (d *door) record(r *http.Request) *recorder {
 	return into
 }
 
+// checkKey refuses a key that is too long (60103) or has other characters than letters, digits and hyphens (60104).
 func checkKey(key string) *paysim.Refusal {
 	if len(key) > longestKey {
 		return refusal(http.StatusBadRequest, "60103", "IDEMPOTENCY_KEY_TOO_LONG", "an idempotency key has at most 64 characters")

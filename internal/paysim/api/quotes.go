@@ -23,6 +23,7 @@ type quoteBody struct {
 	TaxReference json.RawMessage `json:"taxReference"`
 }
 
+// address is where something is shipped to or from; from nowhere is from the merchant.
 type address struct {
 	Address string `json:"address"`
 	City    string `json:"city"`
@@ -31,6 +32,7 @@ type address struct {
 	Country string `json:"country"`
 }
 
+// lineBody is an item that tax is asked for. A pointer tells what is missing from what is zero.
 type lineBody struct {
 	ItemCode    string          `json:"itemCode"`
 	Quantity    *int            `json:"quantity"`
@@ -59,6 +61,7 @@ type quoteView struct {
 	VATCode      string       `json:"vatCode,omitempty"`
 }
 
+// lineView is an item with its tax. A retail delivery fee is an item without an amount, whose tax is the fee.
 type lineView struct {
 	ItemCode    string       `json:"itemCode"`
 	Quantity    int          `json:"quantity"`
@@ -76,6 +79,7 @@ func (d *door) registerQuotes() {
 	}
 }
 
+// createQuote answers 200 with the calculated quote.
 func (d *door) createQuote(r *request) (answer, error) {
 	body := quoteBody{}
 	if err := r.decode(&body); err != nil {
@@ -92,6 +96,7 @@ func (d *door) createQuote(r *request) (answer, error) {
 	return answer{Body: quoteOf(q)}, nil
 }
 
+// readQuote answers 200 with a quote, even with one that has expired: only using it is refused.
 func (d *door) readQuote(r *request) (answer, error) {
 	q, err := d.service.Quote(r.PathValue("taxReference"))
 	if err != nil {
@@ -119,12 +124,14 @@ func (b quoteBody) request() (paysim.QuoteRequest, error) {
 	return asked, nil
 }
 
+// unexpected is the refusal of a member that only the service can know (43006).
 func unexpected(property string) error {
 	r := refusal(http.StatusBadRequest, "43006", "UNEXPECTED_ARGUMENT", "this is not for the caller to say")
 	r.Property = property
 	return r
 }
 
+// line reads an item; at is the path of its members, such as "lines[0].".
 func (b lineBody) line(at string) (paysim.Line, error) {
 	line := paysim.Line{ItemCode: b.ItemCode, TaxCode: b.TaxCode, Description: b.Description}
 	lacks := func(name string) error {
@@ -148,6 +155,7 @@ func (b lineBody) line(at string) (paysim.Line, error) {
 
 const companyID = 410022
 
+// quoteOf shows a quote.
 func quoteOf(q paysim.Quote) quoteView {
 	v := quoteView{
 		Reference: q.Reference, Status: "Saved", Used: q.TakenBy != "", CompanyID: companyID, Currency: q.Currency,

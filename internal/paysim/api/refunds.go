@@ -27,6 +27,7 @@ type refundView struct {
 	CancelSubscriptions bool         `json:"cancelSubscriptions"`
 }
 
+// registerRefunds serves refunds by the service's number and by the merchant's own, and the calling back of those that wait.
 func (d *door) registerRefunds() {
 	d.path("/services/2/transactions/refund/{id}", map[string]operation{http.MethodPost: func(r *request) (answer, error) {
 		return d.refund(r, r.PathValue("id"))
@@ -43,6 +44,7 @@ func (d *door) registerRefunds() {
 	}})
 }
 
+// refund answers 200 with the refund. Its tax is told even where the request, of the whole, did not.
 func (d *door) refund(r *request, id string) (answer, error) {
 	body := refundBody{}
 	if err := r.decodeOptional(&body); err != nil {
@@ -66,6 +68,7 @@ func (d *door) refund(r *request, id string) (answer, error) {
 	}}, nil
 }
 
+// request reads a body; what is absent stays nil, which is the whole.
 func (b refundBody) request() (asked paysim.RefundRequest, err error) {
 	asked.Reason = b.Reason
 	if b.CancelSubscriptions != nil {

@@ -55,6 +55,7 @@ func (r *request) read() (body []byte, kind string, err error) {
 	return body, kind, nil
 }
 
+// decodeJSON reads exactly one JSON value, and names the member that is of the wrong type.
 func decodeJSON(body []byte, to any) error {
 	err := json.Unmarshal(body, to)
 	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {

@@ -44,16 +44,19 @@ type processing struct {
 	NetworkID         string `json:"networkTransactionId"`
 }
 
+// fraudResult tells whether the shopper's device was looked at.
 type fraudResult struct {
 	DeviceDataCollector string `json:"deviceDataCollector"`
 }
 
+// refundsView are the refunds of a transaction, and what is left to refund.
 type refundsView struct {
 	Refund     []refundEntry `json:"refund"`
 	Balance    money.Amount  `json:"balanceAmount"`
 	TaxBalance money.Amount  `json:"taxBalanceAmount"`
 }
 
+// refundEntry is one refund of a transaction.
 type refundEntry struct {
 	ID       int64        `json:"refundTransactionId"`
 	Amount   money.Amount `json:"amount"`
@@ -63,10 +66,12 @@ type refundEntry struct {
 	Reason   string       `json:"reason"`
 }
 
+// chargebacks are the disputes of a transaction.
 type chargebacks struct {
 	Chargeback []chargeback `json:"chargeback"`
 }
 
+// chargeback is one dispute; its state is told by IPNs only.
 type chargeback struct {
 	Amount   money.Amount `json:"amount"`
 	ID       int64        `json:"chargebackTransactionId"`
@@ -81,6 +86,7 @@ var processingStatus = map[paysim.State]string{
 	paysim.Disputed: "CHARGEBACKED", paysim.ChargedOff: "CHARGEBACKED",
 }
 
+// transactionOf shows a card transaction as it is now. Refunds and chargebacks appear once there are any.
 func transactionOf(t paysim.Transaction) transactionView {
 	v := transactionView{
 		Type: t.Type, ID: t.ID, SoftDescriptor: t.SoftDescriptor, Amount: t.Amount, USDAmount: paysim.USD(t.Amount, t.Currency),
@@ -114,11 +120,13 @@ func approval(t time.Time) (date, clock string) {
 	return there.Format("01/02/2006"), there.Format("15:04:") + t.UTC().Format("05")
 }
 
+// day is the date of a time, by the same clocks.
 func day(t time.Time) string {
 	date, _ := approval(t)
 	return date
 }
 
+// refundsOf shows the refunds, nil when there are none.
 func refundsOf(t paysim.Transaction) *refundsView {
 	if len(t.Refunds) == 0 {
 		return nil
@@ -133,6 +141,7 @@ func refundsOf(t paysim.Transaction) *refundsView {
 	return v
 }
 
+// chargebacksOf shows the disputes, nil when there are none.
 func chargebacksOf(t paysim.Transaction) *chargebacks {
 	if len(t.Disputes) == 0 {
 		return nil

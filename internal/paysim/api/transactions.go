@@ -38,6 +38,7 @@ type holderInfo struct {
 	Phone     string `json:"phone,omitempty"`
 }
 
+// shopper is the holder as the account will know them.
 func (h holderInfo) shopper() paysim.Shopper {
 	return paysim.Shopper{
 		FirstName: h.FirstName, LastName: h.LastName, Zip: h.Zip, Country: h.Country, State: h.State, City: h.City,
@@ -45,6 +46,7 @@ func (h holderInfo) shopper() paysim.Shopper {
 	}
 }
 
+// holderOf shows what the account knows of a holder.
 func holderOf(s *paysim.Shopper) holderInfo {
 	return holderInfo{
 		FirstName: s.FirstName, LastName: s.LastName, Zip: s.Zip, Country: s.Country, State: s.State, City: s.City,
@@ -57,11 +59,13 @@ type metaData struct {
 	Entries []metaEntry `json:"metaData"`
 }
 
+// metaEntry is one field; its description and visibility are taken and not looked at.
 type metaEntry struct {
 	Key   string `json:"metaKey"`
 	Value string `json:"metaValue"`
 }
 
+// fields are the entries by name; of two with one name the last counts.
 func (m metaData) fields() map[string]string {
 	if len(m.Entries) == 0 {
 		return nil
@@ -73,6 +77,7 @@ func (m metaData) fields() map[string]string {
 	return fields
 }
 
+// metaDataOf shows the fields by name, nil when there are none.
 func metaDataOf(fields map[string]string) *metaData {
 	if len(fields) == 0 {
 		return nil
@@ -84,6 +89,7 @@ func metaDataOf(fields map[string]string) *metaData {
 	return m
 }
 
+// registerTransactions serves card transactions. Money is moved by POST, what is moved is changed by PUT.
 func (d *door) registerTransactions() {
 	d.path("/services/2/transactions", map[string]operation{http.MethodPost: d.createTransaction, http.MethodPut: d.changeTransaction})
 	d.path("/services/2/transactions/{id}", map[string]operation{http.MethodGet: d.readTransaction})
@@ -176,6 +182,7 @@ func (d *door) wholeAmount(b transactionBody) error {
 	return nil
 }
 
+// wrongMethod is the refusal of a transaction type that comes by another method (85).
 func wrongMethod(transactionType, method string) error {
 	return refusal(http.StatusMethodNotAllowed, "85", "INVALID_HTTP_METHOD", transactionType+" comes by "+method)
 }

@@ -27,6 +27,7 @@ type accountPage struct {
 // speeds are those that the page offers, as the clock reads them.
 var speeds = []choice{{"1", "as the world"}, {"60", "a minute a second"}, {"3600", "an hour a second"}, {"86400", "a day a second"}}
 
+// account shows the merchant's side. The flags stand in the order of their names, to be found.
 func (s *shop) account(*http.Request) (page, error) {
 	p := accountPage{Now: s.now(), Speed: s.agenda.Speed(), Speeds: speeds, Currencies: currencies, ControlURL: s.controlURL(), On: s.service.PortalTypes()}
 	p.Configuration, p.Configured = s.service.Configuration()
@@ -41,6 +42,7 @@ func (s *shop) account(*http.Request) (page, error) {
 	return page{name: "account", title: "Account", data: p, here: accountPath}, nil
 }
 
+// accountPath is where the acts of the page lead back to.
 const accountPath = "/shop/account"
 
 const longestAdvance = 400 * 24 * time.Hour // a little over a year: renewals are worked off one by one
@@ -64,10 +66,12 @@ func (s *shop) moveClock(r *http.Request) (string, error) {
 	return to, nil
 }
 
+// switchType does what the portal does for types that have no send flag.
 func (s *shop) switchType(r *http.Request) (string, error) {
 	return accountPath, s.service.SwitchPortalType(r.PostFormValue("type"), r.PostFormValue("on") != "")
 }
 
+// payout pays out what was earned in a currency, or fails to.
 func (s *shop) payout(r *http.Request) (string, error) {
 	_, err := s.service.Payout(r.PostFormValue("currency"), r.PostFormValue("fails") != "")
 	return accountPath, err

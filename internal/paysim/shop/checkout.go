@@ -36,10 +36,12 @@ func (p homePage) Link(currency string) string {
 	return "/?" + q.Encode()
 }
 
+// home is the window: what there is, in one currency. Its form leads on with GET, so that the cart is in the address.
 func (s *shop) home(r *http.Request) (page, error) {
 	return page{name: "home", title: "Shop", data: homePage{products, currencyOf(r.URL.Query()), currencies, r.URL.Query()}}, nil
 }
 
+// plans lists what can be subscribed to.
 func (s *shop) plans(*http.Request) (page, error) {
 	return page{name: "plans", title: "Plans", data: s.service.Plans()}, nil
 }
@@ -66,6 +68,7 @@ func (p checkoutPage) Link(place string) string {
 	return "/shop/checkout?" + q.Encode()
 }
 
+// checkout asks for the address. It is filled with what was sent before, if that was refused, or else with a place.
 func (s *shop) checkout(r *http.Request) (page, error) {
 	if err := readForm(r); err != nil {
 		return page{}, err
@@ -85,6 +88,7 @@ func (s *shop) checkout(r *http.Request) (page, error) {
 	return page{name: "checkout", title: "Where to?", data: p, here: "/shop/checkout?" + c.query().Encode()}, nil
 }
 
+// addressOf reads the posted address. The state is written upper case, as its codes are.
 func addressOf(r *http.Request) paysim.Address {
 	field := func(name string) string { return strings.TrimSpace(r.PostFormValue(name)) }
 	return paysim.Address{

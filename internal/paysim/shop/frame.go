@@ -30,6 +30,8 @@ type page struct {
 	status int    // 0: 200
 }
 
+// pages are the templates of all pages, by name. Each is the frame with one page's own part in it, so that a page cannot be
+// rendered without the frame, nor with the part of another.
 type pages map[string]*template.Template
 
 // readPages reads each page's template together with the frame and the parts. It panics when one does not parse: they are
@@ -109,6 +111,7 @@ func (s *shop) post(do act, from show) http.HandlerFunc {
 	}
 }
 
+// readForm reads a form of any size that the handler lets through; its errors are mistakes with the status 400 or 413.
 func readForm(r *http.Request) error {
 	err := r.ParseForm()
 	if tooLong := new(http.MaxBytesError); errors.As(err, &tooLong) {
@@ -129,12 +132,15 @@ type mistake struct {
 // Error implements error.
 func (m mistake) Error() string { return m.text }
 
+// wrong is a mistake in what the person has sent: 422.
 func wrong(text string) error { return mistake{http.StatusUnprocessableEntity, text} }
 
 var errNothing = mistake{http.StatusNotFound, "There is nothing at this address."}
 
+// nowhere answers all that no pattern takes.
 func (s *shop) nowhere(*http.Request) (page, error) { return page{}, errNothing }
 
+// statusOf is the HTTP status of an error: a refusal carries the one that the API would answer, too.
 func statusOf(err error) int {
 	var refused *paysim.Refusal
 	var m mistake
@@ -150,6 +156,7 @@ func statusOf(err error) int {
 // refusal is an error as the page tells it. Code and Name are empty for the shop's own.
 type refusal struct{ Code, Name, Text, Property string }
 
+// tell puts an error into the words of the page; nil for no error.
 func tell(err error) *refusal {
 	var refused *paysim.Refusal
 	switch {
@@ -165,6 +172,7 @@ func tell(err error) *refusal {
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; " +
 	"base-uri 'none'; frame-ancestors 'none'"
 
+// write answers with a page in its frame. A problem is told above the page and read out first by a screen reader.
 func (s *shop) write(w http.ResponseWriter, r *http.Request, p page, problem error) {
 	subject, wide := about(p.data)
 	s.render(w, p.name, max(p.status, http.StatusOK), "frame.html", frame{
@@ -210,6 +218,8 @@ func back(r *http.Request, otherwise string) string {
 	return otherwise
 }
 
+// asset serves the style sheet, the script and the icon. They are asked for again each time, which costs a 304 and spares a
+// person who has updated the program an old look.
 func asset(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-cache")
 	w.Header().Set("X-Content-Type-Options", "nosniff")

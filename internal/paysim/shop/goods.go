@@ -58,6 +58,7 @@ var places = []place{
 // homes are the places that are filled in when none was chosen, by currency.
 var homes = map[string]string{"USD": "boston", "EUR": "berlin", "GBP": "london", "AUD": "sydney", "JPY": "tokyo"}
 
+// placeOf finds a place by its key.
 func placeOf(key string) (place, bool) {
 	for _, p := range places {
 		if p.Key == key {
@@ -67,6 +68,7 @@ func placeOf(key string) (place, bool) {
 	return place{}, false
 }
 
+// choice is one of a list: the key is sent, the name is shown.
 type choice struct{ Key, Name string }
 
 // countries can be shipped to; the codes are those of ISO 3166.
@@ -110,6 +112,7 @@ func (s *shop) readCart(form url.Values) (cart, error) {
 	return c, nil
 }
 
+// currencyOf is the currency that a form names, if the shop has prices in it, or else the first.
 func currencyOf(form url.Values) string {
 	for _, known := range currencies {
 		if known == form.Get("currency") {
@@ -124,6 +127,7 @@ const (
 	planTaxCode = "SW054000" // of something delivered by wire
 )
 
+// planCart is a cart with one plan in it, priced in the plan's own currency; 404 for a plan that there is not.
 func (s *shop) planCart(id string) (cart, error) {
 	p := s.planOf(planPrefix + id)
 	if p == nil {

@@ -27,8 +27,10 @@ type row struct {
 	Faults          []string
 }
 
+// moods are the colours of the states.
 var moods = map[delivery.State]string{delivery.Delivered: "good", delivery.Waiting: "wait", delivery.GivenUp: "bad"}
 
+// rowOf is a delivery in a line: its last answer, and each fault that any attempt met, once.
 func rowOf(d delivery.Delivery) row {
 	one := row{
 		ID: d.ID, Type: d.Type, Reference: d.Notice.Get("referenceNumber"), At: d.CreatedAt,
@@ -45,6 +47,7 @@ func rowOf(d delivery.Delivery) row {
 	return one
 }
 
+// answer is how an attempt ended, in a word.
 func answer(a delivery.Attempt) string {
 	switch {
 	case a.Status != 0:
@@ -63,6 +66,7 @@ type live struct {
 	Configured bool
 }
 
+// live is the fresh part for the IPNs of one reference, or of all when it is empty.
 func (s *shop) live(subject string) live {
 	c, ok := s.service.Configuration()
 	return live{
@@ -71,6 +75,7 @@ func (s *shop) live(subject string) live {
 	}
 }
 
+// rows are the deliveries that a query chooses, newest first.
 func (s *shop) rows(q delivery.Query) []row {
 	var rows []row
 	for _, d := range s.sender.Deliveries(q) {
@@ -100,8 +105,10 @@ type ipnsPage struct {
 	Query delivery.Query
 }
 
+// wide leaves out the list beside the page, which is one itself.
 func (ipnsPage) wide() bool { return true }
 
+// ipns lists the IPNs that the query of the address chooses.
 func (s *shop) ipns(r *http.Request) (page, error) {
 	form := r.URL.Query()
 	q := delivery.Query{Type: form.Get("type"), State: delivery.State(form.Get("state")), Reference: form.Get("reference"), Limit: most}
@@ -116,6 +123,7 @@ type ipnPage struct {
 	Last          *delivery.Attempt // nil before the first attempt
 }
 
+// wide leaves out the list beside the page: its fields need the room.
 func (ipnPage) wide() bool { return true }
 
 // Body is what was posted last, or will be.
@@ -126,6 +134,7 @@ func (p ipnPage) Body() string {
 	return string(p.Notice.Encode())
 }
 
+// ipn shows one delivery; 404 when there never was one of that number, or it is no longer kept.
 func (s *shop) ipn(r *http.Request) (page, error) {
 	id, err := number(r.PathValue("id"))
 	if err != nil {
@@ -149,4 +158,5 @@ func (s *shop) ipn(r *http.Request) (page, error) {
 	return page{name: "ipn", title: d.Type, data: p}, nil
 }
 
+// number reads the number of an IPN or an order.
 func number(text string) (int64, error) { return strconv.ParseInt(text, 10, 64) }

@@ -14,6 +14,7 @@ type ordersPage struct {
 	Transfers    []paysim.Transfer // without a transaction
 }
 
+// orders lists all transactions, and those bank transfers that have led to none (yet).
 func (s *shop) orders(*http.Request) (page, error) {
 	p := ordersPage{Transactions: s.service.Transactions()}
 	for _, t := range s.service.Transfers() {
@@ -27,13 +28,14 @@ func (s *shop) orders(*http.Request) (page, error) {
 // orderPage shows one transaction and what can be done with it.
 type orderPage struct {
 	paysim.Transaction
-	Quote             *paysim.Quote // nil: without tax
-	TaxLabel          string
+	Quote               *paysim.Quote // nil: without tax
+	TaxLabel            string
 	Refundable, LeftTax money.Amount // what a refund can still give back, and the tax in it
 	Reserved            bool         // not charged yet
 	Disputable          bool
 }
 
+// subject makes the list beside the page the IPNs of this order: refunds and disputes carry its number, too.
 func (p orderPage) subject() string { return p.ID }
 
 // Moves are the statuses that a dispute can go to.
@@ -44,6 +46,7 @@ func (p orderPage) Returned(l paysim.Line) bool {
 	return slices.ContainsFunc(p.Refunds, func(r paysim.Refund) bool { return r.Reason == returnReason(l.Description) })
 }
 
+// returnReason is the reason that the button beside a line gives. The page knows by it what it has given back already.
 func returnReason(description string) string { return description + " returned" }
 
 // moves are the buttons under a dispute, by its status; what is final has none.
@@ -58,6 +61,7 @@ var moves = map[string][]choice{
 	paysim.DisputeChallenged: {{paysim.DisputeWon, "Won"}, {paysim.DisputeLost, "Lost"}, {paysim.DisputeClosed, "Let it expire"}},
 }
 
+// order shows a transaction with the lines of its quote. What can be done follows from its state and from what is left.
 func (s *shop) order(r *http.Request) (page, error) {
 	t, err := s.service.Transaction(r.PathValue("id"))
 	if err != nil {
@@ -74,6 +78,7 @@ func (s *shop) order(r *http.Request) (page, error) {
 	return page{name: "order", title: "Order " + t.ID, data: p, here: orderPath(t.ID)}, nil
 }
 
+// capture charges the whole of what was reserved; partial captures are not supported (specification section 8).
 func (s *shop) capture(r *http.Request) (string, error) {
 	reserved, err := s.service.Transaction(r.PathValue("id"))
 	if err != nil {
@@ -83,6 +88,7 @@ func (s *shop) capture(r *http.Request) (string, error) {
 	return orderPath(t.ID), err
 }
 
+// void lets go of what was reserved.
 func (s *shop) void(r *http.Request) (string, error) {
 	t, err := s.service.ReverseAuthorization(r.PathValue("id"))
 	return orderPath(t.ID), err
@@ -109,11 +115,13 @@ func (s *shop) refund(r *http.Request) (string, error) {
 	return orderPath(r.PathValue("id")), err
 }
 
+// dispute opens a chargeback of all that was not refunded.
 func (s *shop) dispute(r *http.Request) (string, error) {
 	_, err := s.service.OpenDispute(r.PathValue("id"), nil, r.PostFormValue("reason"))
 	return orderPath(r.PathValue("id")), err
 }
 
+// changeDispute moves a dispute on, as the bank or the merchant would.
 func (s *shop) changeDispute(r *http.Request) (string, error) {
 	return orderPath(r.PathValue("id")), s.service.ChangeDispute(r.PathValue("dispute"), r.PostFormValue("status"))
 }
@@ -124,6 +132,8 @@ type returnPage struct {
 	Transfer                        *paysim.Transfer // as the payment service knows it; nil: it knows of none
 }
 
+// returned explains the return query of specification section 2.7. The query is unsigned, so the page shows beside it what
+// the payment service knows, which is what counts.
 func (s *shop) returned(r *http.Request) (page, error) {
 	q := r.URL.Query()
 	p := returnPage{Status: q.Get("STATUS"), Order: q.Get("ORDER-ID"), Transaction: q.Get("TRANSACTION-ID"), Own: q.Get("MTI")}

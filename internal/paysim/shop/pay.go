@@ -42,6 +42,7 @@ var outcomes = []choice{
 	{"_DELAYAP", "Think it over, then approve"}, {"_DELAYRJ", "Think it over, then reject"},
 }
 
+// pay shows a quote, also one that has expired or was used: what the payment service then answers is worth seeing.
 func (s *shop) pay(r *http.Request) (page, error) {
 	q, err := s.service.Quote(r.PathValue("reference"))
 	if err != nil {
@@ -59,6 +60,7 @@ func (s *shop) pay(r *http.Request) (page, error) {
 	return page{name: "pay", title: "Pay", data: p, here: payPath(q.Reference)}, nil
 }
 
+// payPath is the page of a quote.
 func payPath(reference string) string { return "/shop/pay/" + url.PathEscape(reference) }
 
 // fill puts into the forms what the person has sent, or else somebody made up, who is the same for one quote.
@@ -81,8 +83,10 @@ func (s *shop) fill(p *payPage, r *http.Request) {
 	}
 }
 
+// method is the way to pay that was tried: the last part of the path that was posted to.
 func method(r *http.Request) string { return r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:] }
 
+// payerOf is the person who pays, who lives where the goods go.
 func payerOf(r *http.Request, q paysim.Quote) paysim.Shopper {
 	to := q.ShipTo
 	return paysim.Shopper{
@@ -103,6 +107,8 @@ func cardOf(r *http.Request) paysim.Card {
 	}
 }
 
+// payByCard sends the transaction with the total, tax included, and the reference of the quote (specification section 4, rule
+// 1). A VAT ID goes along as a field of the merchant's own, and so comes back in the IPN.
 func (s *shop) payByCard(r *http.Request) (string, error) {
 	q, err := s.service.Quote(r.PathValue("reference"))
 	if err != nil {
@@ -125,6 +131,7 @@ func (s *shop) payByCard(r *http.Request) (string, error) {
 	return orderPath(t.ID), nil
 }
 
+// softDescriptor is what the statement of the card says; at most 20 characters.
 const softDescriptor = "LITTLE SHOP"
 
 // productOf is what the IPN calls the goods: the first, and how many more. A fee does not count.
@@ -145,6 +152,7 @@ func productOf(q paysim.Quote) string {
 	return name
 }
 
+// orderPath is the page of a transaction.
 func orderPath(id string) string { return "/shop/orders/" + url.PathEscape(id) }
 
 // payByTransfer begins a bank transfer and sends the person to the bank's page, which is served beside the shop.
@@ -203,4 +211,5 @@ func (s *shop) subscribe(r *http.Request) (string, error) {
 	return subscriptionPath(sub.ID), nil
 }
 
+// subscriptionPath is the page of a subscription.
 func subscriptionPath(id string) string { return "/shop/subscriptions/" + url.PathEscape(id) }

@@ -302,3 +302,17 @@ func TestThePageThatARefusalIsToldOnKnowsItsOwnAddress(t *testing.T) {
 	w.post(t, order+"/refund", url.Values{"amount": {"9999"}, "tax": {"0"}}).sees(t, `name="back" value="`+order+`"`)
 	w.get(t, "/shop/checkout?currency=USD&tea=2").sees(t, `name="back" value="/shop/checkout?currency=USD&amp;tea=2"`)
 }
+
+func TestTheDeliveryFeeIsNotGivenBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	quoted := w.post(t, "/shop/checkout", with(boston, "city", "Denver", "state", "CO", "zip", "80202"))
+	order := w.post(t, quoted.location+"/card", payer).location
+	page := w.get(t, order)
+	page.sees(t, "Retail delivery fee", "stays where it is", "Refund the sencha tea")
+	if strings.Contains(page.body, "Refund the retail delivery fee") {
+		t.Error("the page offers to refund the fee")
+	}
+	w.post(t, order+"/refund", url.Values{})
+	w.get(t, order).sees(t, `id="refunds"`, "refunded")
+}

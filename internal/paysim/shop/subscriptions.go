@@ -6,6 +6,7 @@ import (
 	"github.com/ipn-receiver/ipn-receiver/internal/paysim"
 )
 
+// subscriptions lists all subscriptions.
 func (s *shop) subscriptions(*http.Request) (page, error) {
 	return page{name: "subscriptions", title: "Subscriptions", data: s.service.Subscriptions()}, nil
 }
@@ -18,6 +19,7 @@ type subscriptionPage struct {
 	Active   bool
 }
 
+// subscription shows one, with its payments and the plans in its currency, which alone it can change to.
 func (s *shop) subscription(r *http.Request) (page, error) {
 	sub, err := s.service.Subscription(r.PathValue("id"))
 	if err != nil {
@@ -37,16 +39,19 @@ func (s *shop) subscription(r *http.Request) (page, error) {
 	return page{name: "subscription", title: "Subscription " + sub.ID, data: p, here: subscriptionPath(sub.ID)}, nil
 }
 
+// renew charges the next period now.
 func (s *shop) renew(r *http.Request) (string, error) {
 	id := r.PathValue("id")
 	return subscriptionPath(id), s.service.Renew(id)
 }
 
+// refuseNext makes the bank refuse the next renewal, or takes that back.
 func (s *shop) refuseNext(r *http.Request) (string, error) {
 	id := r.PathValue("id")
 	return subscriptionPath(id), s.service.FailNextRenewal(id, r.PostFormValue("on") != "")
 }
 
+// autoRenew lets the subscription end with its period, or takes that back.
 func (s *shop) autoRenew(r *http.Request) (string, error) {
 	on := r.PostFormValue("on") != ""
 	_, err := s.service.UpdateSubscription(r.PathValue("id"), paysim.SubscriptionChange{AutoRenew: &on})
@@ -74,10 +79,12 @@ func (s *shop) changePlan(r *http.Request) (string, error) {
 	return subscriptionPath(sub.ID), err
 }
 
+// homeOf is where a shopper lives, for the tax.
 func homeOf(p *paysim.Shopper) paysim.Address {
 	return paysim.Address{Address: p.Address1, City: p.City, State: p.State, Zip: p.Zip, Country: p.Country}
 }
 
+// cancel ends the subscription now.
 func (s *shop) cancel(r *http.Request) (string, error) {
 	id := r.PathValue("id")
 	return subscriptionPath(id), s.service.CancelSubscription(id)

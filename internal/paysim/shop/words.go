@@ -16,7 +16,7 @@ var words = template.FuncMap{
 	"money": writeMoney, "plain": plainMoney, "rate": writeRate,
 	"moment": writeMoment, "stamp": func(t time.Time) string { return t.UTC().Format(time.RFC3339) }, "day": writeDay,
 	"mood": func(s paysim.State) string { return stateMoods[s] }, "masked": masked,
-	"lower": strings.ToLower, "has": slices.Contains[[]string],
+	"lower": strings.ToLower, "parts": func(name string) []string { return strings.Split(name, "_") }, "has": slices.Contains[[]string],
 	"period": writePeriod, "days": writeDays, "took": writeTook, "reason": returnReason, "kind": func(t string) string { return kinds[t] },
 	"sum": func(a, b money.Amount) money.Amount { return a + b },
 }
@@ -24,6 +24,7 @@ var words = template.FuncMap{
 // signs are the currencies that are written with a sign of their own; others with their code.
 var signs = map[string]string{"USD": "$", "EUR": "€", "GBP": "£", "AUD": "A$", "CAD": "C$", "JPY": "¥"}
 
+// noBreak keeps a number and its unit on one line.
 const noBreak = "\u00a0"
 
 // writeMoney writes an amount for people: "$1,234.50", "¥1,500", "−€9.00", "CHF 12.00".
@@ -60,8 +61,10 @@ func writeRate(hundredths int64) string {
 	return strings.TrimSuffix(strings.TrimSuffix(text, "0"), ".0") + noBreak + "%"
 }
 
+// writeMoment writes a time to the minute. Pages are in UTC, and say so; IPNs carry their own zone.
 func writeMoment(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04") + noBreak + "UTC" }
 
+// writeDay writes a date.
 func writeDay(t time.Time) string { return t.UTC().Format("2 January 2006") }
 
 // taxLabel is the name of the invoice's tax line (specification section 1).
@@ -120,6 +123,7 @@ func writePeriod(d time.Duration) string {
 	return "day"
 }
 
+// writeDays writes how long a trial is.
 func writeDays(d time.Duration) string {
 	if n := int(d / day); n != 1 {
 		return strconv.Itoa(n) + " days"
@@ -127,4 +131,5 @@ func writeDays(d time.Duration) string {
 	return "one day"
 }
 
+// writeTook writes how long an answer took, to a tenth of a millisecond.
 func writeTook(d time.Duration) string { return d.Round(100 * time.Microsecond).String() }
