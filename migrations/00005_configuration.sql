@@ -23,10 +23,10 @@ comment on table configuration_pushes is 'Looks at the notification configuratio
 comment on column configuration_pushes.at is 'When it was recorded, by the clock of the database.';
 comment on column configuration_pushes.process is 'The process that looked, host:pid.';
 comment on column configuration_pushes.trigger is 'What started it. start: of the program. interval: it was time again. command: a person typed it.';
-comment on column configuration_pushes.result is 'What came of it. Only replaced and unconfirmed have sent a configuration, and deleted has taken one away.';
+comment on column configuration_pushes.result is 'What came of it. replaced and unconfirmed have sent a configuration, drift only if after shows another one than before, and deleted has taken one away.';
 comment on column configuration_pushes.desired is 'The configuration that was wanted; null where it was to be deleted.';
 comment on column configuration_pushes.before is 'What the payment service held; null where it held nothing, or nothing that could be read.';
-comment on column configuration_pushes.after is 'What was read back; null where nothing was sent or nothing could be read.';
+comment on column configuration_pushes.after is 'What was read back, or before where nothing was sent; null where nothing could be read.';
 comment on column configuration_pushes.changes is 'Where before differed from desired, [{setting, from, to}].';
 comment on column configuration_pushes.error is 'What it failed with; holds no credential.';
 

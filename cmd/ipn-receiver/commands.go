@@ -130,7 +130,8 @@ func helpOf(value *kong.Value) string {
 
 var flagInError = regexp.MustCompile(`--([a-z][a-z-]*[a-z])`)
 
-// usageError prints what is wrong with the command line or the settings.
+// usageError prints what is wrong with the command line or the settings, and returns the exit code. That of configure is
+// exitNo: a script takes its 2 for drift.
 func (p *program) usageError(err error) int {
 	text := err.Error()
 	if found := flagInError.FindStringSubmatch(text); found != nil && isSettingName(found[1]) && !strings.Contains(text, "IPN_") {
@@ -139,7 +140,11 @@ func (p *program) usageError(err error) int {
 	for _, line := range strings.Split(text, "\n") {
 		_, _ = fmt.Fprintf(p.stderr, "ipn-receiver: %s\n", line)
 	}
-	_, _ = fmt.Fprintf(p.stderr, "ipn-receiver: \"ipn-receiver %s--help\" tells more\n", p.typedCommand())
+	typed := p.typedCommand()
+	_, _ = fmt.Fprintf(p.stderr, "ipn-receiver: \"ipn-receiver %s--help\" tells more\n", typed)
+	if typed == "configure " {
+		return exitNo
+	}
 	return exitUsage
 }
 

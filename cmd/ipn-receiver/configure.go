@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -27,7 +28,7 @@ type configureCommand struct {
 	WantedIPNs      `group:"configuration"`
 	Process         `group:"process"`
 
-	Plan       bool `xor:"act" help:"Only tell what would be replaced: exit code 0 when nothing, 2 when something."`
+	Plan       bool `xor:"act" help:"Only tell what would be replaced: exit code 0 when nothing, 2 when something, 1 when that cannot be told."`
 	Force      bool `help:"Replace a configuration that names another host, too: notifications then stop going there."`
 	Delete     bool `xor:"act" help:"Delete every notification configuration of the account: no notification is sent any more, to anybody. Asks for a confirmation on standard input."`
 	Unrecorded bool `help:"Keep no record of it in the database, and wait for no other process."`
@@ -36,8 +37,9 @@ type configureCommand struct {
 
 func (c *configureCommand) check(m machine) error {
 	var problems complaints
-	problems.unless(c.PaymentsURL != "", "payments-url", "needed to ask the payment service: write it as https://api.payments.example")
-	c.PaymentService.check(&problems)
+	if c.PaymentService.check(&problems); c.PaymentsURL == "" && len(problems) == 0 {
+		problems.unless(false, "payments-url", "needed to ask the payment service: write it as https://api.payments.example")
+	}
 	c.WantedIPNs.check(&problems, !c.Delete, &c.PublicDoor)
 	if !c.Unrecorded {
 		if err := c.DatabaseSetting.check(m); err != nil {
@@ -62,8 +64,8 @@ func (c *configureCommand) run(ctx context.Context, p *program) (int, error) {
 	if c.Delete {
 		return c.delete(ctx, p, work, client.DeleteNotificationConfigurations)
 	}
-	push, err := work.run(ctx)
-	if told := c.tell(p, push); told != nil {
+	push, err := work.converge(ctx)
+	if told := c.tell(p, push, work.outcome(push)); told != nil {
 		return exitNo, told
 	}
 	switch {
@@ -73,12 +75,14 @@ func (c *configureCommand) run(ctx context.Context, p *program) (int, error) {
 		return exitNo, withoutDatabase(err)
 	case err != nil:
 		return exitNo, err
-	case push.Result == ipn.ConfigurationDrift:
+	case push.Result == ipn.ConfigurationInSync, push.Result == ipn.ConfigurationReplaced:
+		return exitOK, nil
+	case push.Result == ipn.ConfigurationDrift && c.Plan:
 		return exitDrift, nil
-	case push.Result == ipn.ConfigurationUnconfirmed:
-		return exitNo, nil
+	case push.Error != "":
+		return exitNo, errors.New(push.Error)
 	}
-	return exitOK, nil
+	return exitNo, nil
 }
 
 // open reaches the database that turns and record are kept in; nil when there is none yet, or none is wanted.
@@ -103,18 +107,27 @@ func withoutDatabase(err error) error {
 }
 
 // tell prints what was found and done.
-func (c *configureCommand) tell(p *program, push ipn.ConfigurationPush) error {
+func (c *configureCommand) tell(p *program, push ipn.ConfigurationPush, outcome string) error {
 	base := operation{JSON: c.JSON}
-	return base.tell(p, push, func(w io.Writer) {
+	answer := struct { // the row without what the database gives it
+		Result  string                    `json:"result"`
+		Changes []ipn.ConfigurationChange `json:"changes"`
+		Desired json.RawMessage           `json:"desired,omitempty"`
+		Before  json.RawMessage           `json:"before,omitempty"`
+		After   json.RawMessage           `json:"after,omitempty"`
+		Error   string                    `json:"error,omitempty"`
+	}{push.Result, push.Changes, push.Desired, push.Before, push.After, push.Error}
+	return base.tell(p, answer, func(w io.Writer) {
 		printChanges(w, push.Changes)
-		fmt.Fprintln(w, cmp.Or(pushWords[push.Result], push.Result))
+		fmt.Fprintln(w, cmp.Or(pushWords[outcome], outcome))
 	})
 }
 
 // pushWords is what came of it, for who typed the command.
 var pushWords = map[string]string{
 	ipn.ConfigurationInSync:      "the notification configuration is as desired; nothing was sent",
-	ipn.ConfigurationDrift:       "the notification configuration is not as desired; without --plan it would be replaced",
+	ipn.ConfigurationDrift:       "the notification configuration is not as desired; without --plan it would be replaced, and one that names another host only with --force",
+	keptAnother:                  "the notification configuration was sent, but the payment service keeps another one, which differs as told; look into its portal",
 	ipn.ConfigurationReplaced:    "the notification configuration was replaced, and read back as desired",
 	ipn.ConfigurationUnconfirmed: "the notification configuration was sent, but what the payment service has now cannot be read; look into its portal",
 	ipn.ConfigurationRefused:     "the notification configuration names another host and was left alone",
@@ -136,13 +149,13 @@ func printChanges(w io.Writer, changes []ipn.ConfigurationChange) {
 
 // delete asks, deletes, and keeps the record.
 func (c *configureCommand) delete(ctx context.Context, p *program, work *convergence, remove func(context.Context) error) (int, error) {
-	fmt.Fprintf(p.stderr, "This deletes every notification configuration of the account at %s: no notification is sent any more, to anybody.\nType delete to go on: ", serviceHost(c.PaymentsURL))
+	fmt.Fprintf(p.stderr, "This deletes every notification configuration of the account at %s: no notification is sent any more, to anybody.\nA receiver that runs with IPN_CONFIGURE=apply puts its own back: stop it first.\nType delete to go on: ", serviceHost(c.PaymentsURL))
 	line, _ := bufio.NewReader(io.LimitReader(p.stdin, 100)).ReadString('\n') // what was typed counts, with or without a line end
 	if strings.TrimSpace(line) != "delete" {
 		return exitNo, errors.New("not confirmed, so nothing was deleted")
 	}
 	push, err := work.delete(ctx, remove)
-	if told := c.tell(p, push); told != nil {
+	if told := c.tell(p, push, push.Result); told != nil {
 		return exitNo, told
 	}
 	return result(err)
@@ -154,12 +167,14 @@ func (c *convergence) delete(ctx context.Context, remove func(context.Context) e
 		err := remove(ctx)
 		push = c.describe(payments.Report{}, err)
 		if err == nil {
-			push.Result, push.Desired = ipn.ConfigurationDeleted, nil
+			push.Result = ipn.ConfigurationDeleted
 		}
+		push.Desired = nil
 		return errors.Join(err, c.record(ctx, push))
 	})
-	if push.Result == "" {
+	if push.Result == "" { // its turn never came
 		push = c.describe(payments.Report{}, err)
+		push.Desired = nil
 	}
 	return push, err
 }

@@ -50,7 +50,7 @@ func (c *configurer) run(ctx context.Context) {
 		if err == nil || c.ConfigurationState().Result == ipn.ConfigurationRefused { // a person has to decide
 			c.trigger, pause = ipn.ConfigurationAtInterval, firstPause
 		} else {
-			wait, pause = min(pause, c.interval), 2*pause
+			wait, pause = min(pause, c.interval), min(2*pause, c.interval) // a pause that only doubles is negative one day
 		}
 		if !sleep(ctx, wait+rand.N(wait/10+1)) { // so that replicas do not go on in step
 			return
@@ -62,28 +62,33 @@ func (c *configurer) run(ctx context.Context) {
 func (c *configurer) look(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
-	push, err := c.convergence.run(ctx)
+	push, err := c.converge(ctx)
 	if ctx.Err() == context.Canceled {
 		return err // the program stops
 	}
 	c.looks.WithLabelValues(push.Result).Inc()
 	before := c.remember(push)
 	if before.Result == push.Result && before.Error == push.Error && slices.Equal(before.Changes, push.Changes) && push.Result != ipn.ConfigurationReplaced {
-		c.log.Debug("notification configuration: as before", zap.String("result", push.Result))
+		c.log.Debug("notification configuration: as before", zap.String("result", push.Result), zap.Error(err))
 		return err
 	}
-	tell := lookWords[push.Result]
-	tell.log(c.log, tell.words, zap.String("service", c.host), zap.String("trigger", push.Trigger), zap.Any("changes", push.Changes), zap.String("error", push.Error))
+	tell := lookWords[c.outcome(push)]
+	trouble := push.Error
+	if err != nil { // also that it cannot be recorded
+		trouble = err.Error()
+	}
+	tell.log(c.log, tell.words, zap.String("service", c.host), zap.String("trigger", push.Trigger), zap.Any("changes", push.Changes), zap.String("error", trouble))
 	return err
 }
 
-// lookWords is how each result is told in the log.
+// lookWords is how each outcome is told in the log.
 var lookWords = map[string]struct {
 	log   func(*zap.Logger, string, ...zap.Field)
 	words string
 }{
 	ipn.ConfigurationInSync:      {(*zap.Logger).Info, "notification configuration: as desired"},
-	ipn.ConfigurationDrift:       {(*zap.Logger).Warn, "notification configuration: not as desired; IPN_CONFIGURE=apply or \"ipn-receiver configure\" would replace it"},
+	ipn.ConfigurationDrift:       {(*zap.Logger).Warn, "notification configuration: not as desired; IPN_CONFIGURE=apply or \"ipn-receiver configure\" would replace it, unless it names another host"},
+	keptAnother:                  {(*zap.Logger).Warn, "notification configuration: sent, but the payment service keeps another one; look into its portal"},
 	ipn.ConfigurationReplaced:    {(*zap.Logger).Info, "notification configuration: replaced by the desired one"},
 	ipn.ConfigurationUnconfirmed: {(*zap.Logger).Warn, "notification configuration: sent, but what the payment service has now cannot be read; look into its portal"},
 	ipn.ConfigurationRefused:     {(*zap.Logger).Error, "notification configuration: it names another host, and is left alone; if it is to be replaced, type \"ipn-receiver configure --force\""},

@@ -1,23 +1,61 @@
 package main
 
 import (
+	"context"
+	"encoding/base64"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"regexp"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
 
 	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
+	"github.com/ipn-receiver/ipn-receiver/internal/payments"
 	"github.com/ipn-receiver/ipn-receiver/internal/paysim/control"
 	"github.com/ipn-receiver/ipn-receiver/internal/pgtest"
 )
+
+// away is a payment service that cannot be asked; it counts how often that was tried.
+type away struct{ asked int }
+
+func (a *away) NotificationConfiguration(context.Context) (payments.NotificationConfiguration, error) {
+	a.asked++
+	return payments.NotificationConfiguration{}, errors.New("the payment service answered 500")
+}
+
+func (a *away) ReplaceNotificationConfiguration(context.Context, payments.NotificationConfiguration) error {
+	return errors.New("nobody could have asked for that")
+}
+
+func TestAPaymentServiceThatIsDownForMonthsIsAskedOnceAnInterval(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := new(away)
+		c := &configurer{mode: "apply", interval: 15 * time.Minute, log: zap.NewNop(), now: time.Now,
+			looks: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "looks"}, []string{"result"})}
+		c.service, c.desired = service, payments.NotificationConfiguration{Destinations: []payments.NotificationDestination{{URL: "https://hooks.example/ipn"}}}
+		const months = 90 * 24 * time.Hour
+		ctx, cancel := context.WithTimeout(t.Context(), months)
+		defer cancel()
+		c.run(ctx)
+		if least, most := int(months/(c.interval*11/10)), int(months/c.interval)+10; service.asked < least || service.asked > most {
+			t.Errorf("it was asked %d times, want %d to %d", service.asked, least, most)
+		}
+	})
+}
 
 // asked counts the requests of a method that the API took for the notification configuration.
 func (s *simulated) asked(method string) int {
 	n := 0
 	for _, request := range s.API.History(method, "/services/2/notification-config/", 10_000) {
-		if request.Status < 300 {
+		if request.Status < 300 || method == http.MethodDelete { // which must not even be tried
 			n++
 		}
 	}
@@ -101,6 +139,7 @@ func TestIntakeGoesOnWhateverThePaymentServiceAnswers(t *testing.T) {
 		{control.APIFault{Answer: "drop"}, ipn.ConfigurationFailed},
 		{control.APIFault{Answer: "garbage", Method: http.MethodGet}, ipn.ConfigurationUnconfirmed},
 		{control.APIFault{Answer: "huge", Method: http.MethodGet}, ipn.ConfigurationUnconfirmed},
+		{control.APIFault{Answer: "slow", Delay: "1s"}, ipn.ConfigurationInSync},
 		{control.APIFault{Answer: "hang"}, ""}, // for longer than this test waits
 	}
 	if err := s.API.Set([]control.APIFault{faults[0].APIFault}); err != nil {
@@ -210,7 +249,7 @@ func TestTheCredentialIsNowhereToBeSeen(t *testing.T) {
 		places[file] = string(text)
 	}
 	for place, text := range places {
-		for _, secret := range []string{simulatorPassword, simulatorKey} {
+		for _, secret := range []string{simulatorPassword, simulatorKey, base64.StdEncoding.EncodeToString([]byte("paysim:" + simulatorPassword))} {
 			if strings.Contains(text, secret) {
 				t.Errorf("the %s shows %s", place, secret)
 			}

@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"os"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
 	"github.com/ipn-receiver/ipn-receiver/internal/payments"
@@ -26,8 +28,11 @@ type convergence struct {
 	actor   string // who typed the command
 }
 
-// run looks, and replaces if it may. The push says what happened, whatever the error; err is for who asked.
-func (c *convergence) run(ctx context.Context) (push ipn.ConfigurationPush, err error) {
+// recordTime is how long the record may take of what was done, also when ctx has ended meanwhile.
+const recordTime = 5 * time.Second
+
+// converge looks, and replaces if it may. The push says what happened, whatever the error; err is for who asked.
+func (c *convergence) converge(ctx context.Context) (push ipn.ConfigurationPush, err error) {
 	err = c.alone(ctx, func(ctx context.Context) error {
 		options := c.options
 		options.PushUnread = options.PushUnread && !c.pushedUnread(ctx)
@@ -71,14 +76,16 @@ func (c *convergence) last(ctx context.Context) (ipn.ConfigurationPush, bool) {
 }
 
 // record keeps what changed something or told something new. A look that finds what the last one found leaves no row, so
-// that the record stays one that people read.
+// that the record stays one that people read. What was done is kept although ctx ends.
 func (c *convergence) record(ctx context.Context, push ipn.ConfigurationPush) error {
 	if c.memory == nil {
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
+	defer cancel()
 	last, known := c.last(ctx)
 	same := known && last.Result == push.Result && last.Error == push.Error && slices.Equal(last.Changes, push.Changes) && bytes.Equal(last.Desired, push.Desired)
-	if same && push.Result != ipn.ConfigurationReplaced {
+	if same && push.Result != ipn.ConfigurationReplaced && push.Result != ipn.ConfigurationDeleted {
 		return nil
 	}
 	if err := c.memory.AddConfigurationPush(ctx, push); err != nil {
@@ -87,7 +94,8 @@ func (c *convergence) record(ctx context.Context, push ipn.ConfigurationPush) er
 	return nil
 }
 
-// describe makes a row of a report.
+// describe makes a row of a report. Who only looks and cannot read what is there has failed: unconfirmed is kept for what
+// was sent, since pushedUnread goes by it.
 func (c *convergence) describe(report payments.Report, err error) ipn.ConfigurationPush {
 	push := ipn.ConfigurationPush{
 		Changes: make([]ipn.ConfigurationChange, 0, len(report.Changes)),
@@ -95,23 +103,56 @@ func (c *convergence) describe(report payments.Report, err error) ipn.Configurat
 		Before: readJSON(report.Before), After: readJSON(report.After),
 	}
 	for _, change := range report.Changes {
-		push.Changes = append(push.Changes, ipn.ConfigurationChange{Setting: change.Setting, From: change.From, To: change.To})
+		push.Changes = append(push.Changes, ipn.ConfigurationChange{Setting: change.Setting, From: withoutPassword(change.From), To: withoutPassword(change.To)})
+	}
+	if err == nil {
+		err = report.Doubt
 	}
 	if err != nil {
 		push.Error = err.Error()
 	}
-	if report.Result == "" {
+	if report.Result == "" || report.Result == payments.ResultUnconfirmed && !c.options.Apply {
 		push.Result = ipn.ConfigurationFailed
 	}
 	return push
 }
+
+// outcome is the result in the words that people are told it with: drift after a push is not the drift that was left alone.
+func (c *convergence) outcome(push ipn.ConfigurationPush) string {
+	if push.Result == ipn.ConfigurationDrift && c.options.Apply {
+		return keptAnother
+	}
+	return push.Result
+}
+
+// keptAnother is the outcome of a push after which the payment service has something else all the same.
+const keptAnother = "kept another"
 
 // readJSON returns a configuration that was read, nil when there was none.
 func readJSON(configuration *payments.NotificationConfiguration) json.RawMessage {
 	if configuration == nil {
 		return nil
 	}
-	return asJSON(*configuration)
+	shown := *configuration
+	shown.Destinations = slices.Clone(shown.Destinations)
+	for i := range shown.Destinations {
+		shown.Destinations[i].URL = withoutPassword(shown.Destinations[i].URL)
+	}
+	return asJSON(shown)
+}
+
+// withoutPassword hides the user and password of a destination: it may be somebody else's, and goes into log and record.
+func withoutPassword(address string) string {
+	start, rest, found := strings.Cut(address, "//")
+	authority := len(rest)
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		authority = end
+	}
+	at := strings.LastIndexByte(rest[:authority], '@')
+	if !found || at < 0 {
+		return address
+	}
+	return start + "//[hidden]" + rest[at:]
 }
 
 func asJSON(configuration payments.NotificationConfiguration) json.RawMessage {

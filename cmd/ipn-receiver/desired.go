@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/goccy/go-yaml"
 	"golang.org/x/net/http/httpguts"
@@ -25,10 +26,11 @@ func (p *PaymentService) check(c *complaints) {
 		*c = append(*c, err)
 	}
 	if p.PaymentsURL == "" {
-		c.unless(!some, "payments-url", "needed, because credentials for it are set")
+		c.unless(!some, "payments-url", "needed, because credentials for it are set: write it as https://api.payments.example")
 		return
 	}
 	c.unlessURL("payments-url", p.PaymentsURL)
+	c.unless(!strings.Contains(p.PaymentsURL, "?"), "payments-url", "has a query: write it as https://api.payments.example")
 	c.unless(httpguts.ValidHeaderFieldName(p.PaymentsVersionHeader), "payments-version-header", "%q is no name of a header", p.PaymentsVersionHeader)
 	c.unless(some, "payments-credentials", "needed for %s: name a file with NAME:PASSWORD in %s", name("payments-url"), name("payments-credentials-file"))
 }
@@ -39,9 +41,16 @@ func (p *PaymentService) credentials() (username, password string, err error) {
 	if err := readSecret("payments-credentials", p.PaymentsCredentialsFile, &text); err != nil {
 		return "", "", err
 	}
+	flag := "payments-credentials"
+	if p.PaymentsCredentialsFile != "" {
+		flag += "-file"
+	}
 	username, password, _ = strings.Cut(text.Reveal(), ":")
-	if username == "" || password == "" {
-		return "", "", fmt.Errorf("%s: write NAME:PASSWORD, with a colon between them", name("payments-credentials"))
+	switch {
+	case username == "" || password == "":
+		return "", "", fmt.Errorf("%s: write NAME:PASSWORD, with a colon between them", name(flag))
+	case strings.ContainsFunc(text.Reveal(), unicode.IsControl): // RFC 7617, section 2
+		return "", "", fmt.Errorf("%s: there is more than one line in it, or a control character: write NAME:PASSWORD and nothing else", name(flag))
 	}
 	return username, password, nil
 }
@@ -54,7 +63,7 @@ func (p *PaymentService) client() (*payments.Client, error) {
 // unlessURL wants an address that can be asked and that shows no credentials; without TLS only on this machine.
 func (c *complaints) unlessURL(flag, text string) {
 	u, err := url.Parse(text)
-	if err != nil || u.Hostname() == "" || u.User != nil || u.Fragment != "" || u.Scheme != "https" && u.Scheme != "http" {
+	if err != nil || strings.ContainsFunc(text, unicode.IsSpace) || u.Hostname() == "" || u.User != nil || u.Fragment != "" || u.Scheme != "https" && u.Scheme != "http" {
 		c.unless(false, flag, "no URL that can be used: write it as https://host.example/path, without name and password")
 		return
 	}

@@ -28,6 +28,7 @@ func TestSettingsOfThePaymentServiceThatCannotBeAreRefused(t *testing.T) {
 		{"credentials without a colon", with(paid, "IPN_PAYMENTS_CREDENTIALS", canary), nil, "payments-credentials"},
 		{"a name without a password", with(paid, "IPN_PAYMENTS_CREDENTIALS", canary+":"), nil, "payments-credentials"},
 		{"an address with credentials in it", with(paid, "IPN_PAYMENTS_URL", "https://a:"+canary+"@api.payments.example"), nil, "payments-url"},
+		{"an address with a query", with(paid, "IPN_PAYMENTS_URL", "https://api.payments.example/?a=b"), nil, "payments-url"},
 		{"an address in the clear", with(paid, "IPN_PAYMENTS_URL", "http://api.payments.example"), nil, "payments-url"},
 		{"an address that is none", with(paid, "IPN_PAYMENTS_URL", "api.payments.example"), nil, "payments-url"},
 		{"a version header that is none", paid, []string{"--payments-version-header=a b"}, "payments-version-header"},

@@ -24,7 +24,7 @@ import (
 const (
 	exitOK    = 0
 	exitNo    = 1 // it was tried and did not work, or the answer is no
-	exitUsage = 2 // the command line or the settings are wrong; nothing was tried
+	exitUsage = 2 // the command line or the settings are wrong; nothing was tried. Not so of configure: see usageError
 )
 
 // gcPercent makes the collector run half as often as by default. The heap is small and what passes through it is not: at
@@ -52,7 +52,7 @@ func main() {
 		args:      os.Args[1:],
 		lookupEnv: os.LookupEnv,
 		environ:   os.Environ(),
-		stdin:     os.Stdin,
+		stdin:     interruptible{ctx, os.Stdin},
 		stdout:    os.Stdout,
 		stderr:    os.Stderr,
 		uid:       os.Geteuid(),

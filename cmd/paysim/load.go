@@ -42,6 +42,7 @@ type loadCommand struct {
 	kinds []string
 }
 
+// define enters the flags. There are no more posts under way than connections, as a service's sender has a bound of its own.
 func (c *loadCommand) define(set *flag.FlagSet) {
 	c.posting.define(set)
 	set.Float64Var(&c.rate, "rate", 100, "How `MANY` a second.")
@@ -88,7 +89,8 @@ func (c *loadCommand) checkAmount() error {
 	return nil
 }
 
-// due is a post that is to be made.
+// due is a post that is to be made. Its time is counted from at, not from when a connection was free: else a receiver that
+// holds all connections up would be measured on the few posts it lets through.
 type due struct {
 	number int
 	at     time.Time

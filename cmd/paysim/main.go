@@ -16,7 +16,6 @@ import (
 	"runtime"
 	"syscall"
 	"time"
-	_ "time/tzdata" // so that the time zone of IPN dates is there on machines that bring none
 )
 
 // The exit codes.

@@ -124,6 +124,8 @@ func TestAWrongCommandLineIsUsage(t *testing.T) {
 		{"a URL that is none", nil, []string{"--ipn-url=127.0.0.1"}, "--ipn-url"},
 		{"a base URL that is none", nil, []string{"--base-url=ftp://example.com"}, "--base-url"},
 		{"a clock that stands", nil, []string{"--speed=0"}, "--speed"},
+		{"a clock without a measure", nil, []string{"--speed=NaN"}, "--speed"},
+		{"a clock beyond all measure", nil, []string{"--speed=1e300"}, "--speed"},
 		{"a time that is none", nil, []string{"--start=tomorrow"}, "--start"},
 		{"a key file that is not there", nil, []string{"--signing-key-file=/nowhere/key"}, "read the signing key"},
 		{"a key file without a key", nil, []string{"--signing-key-file=" + empty}, "is empty"},

@@ -34,6 +34,7 @@ type sendCommand struct {
 	fields          []notice.Field
 }
 
+// define enters the flags. The fields are arguments and no flags: their names are the merchant's to choose.
 func (c *sendCommand) define(set *flag.FlagSet) {
 	c.posting.define(set)
 	set.IntVar(&c.count, "count", 1, "How `MANY`, each another.")
@@ -88,12 +89,14 @@ func (c *sendCommand) run(ctx context.Context, p *program) (int, error) {
 	return code, nil
 }
 
-// make is the i-th notice, as it goes out.
+// make is the i-th notice, as it goes out: another sample each, under the same fields. With a reference among them, all tell
+// of one event in other words, which is how to see what a receiver makes of a key that comes with other content.
 func (c *sendCommand) make(i int) notice.Notice {
 	return c.sample(c.transactionType, i).With(c.fields...)
 }
 
-// sendOne posts a notice, tells the answer, and reports whether it was 200.
+// sendOne posts a notice, tells the answer, and reports whether it was 200. It does not try again: who sends by hand wants
+// to see this answer.
 func (c *sendCommand) sendOne(ctx context.Context, p *program, n notice.Notice) bool {
 	began := time.Now()
 	status, err := c.post(ctx, n.Encode())

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/url"
@@ -13,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ipn-receiver/ipn-receiver/internal/paysim/agenda"
 	"github.com/ipn-receiver/ipn-receiver/internal/paysim/simulator"
 )
 
@@ -56,7 +58,7 @@ func (c *serveCommand) define(set *flag.FlagSet) {
 	set.StringVar(&o.VersionHeader, "version-header", "service-version", "`NAME` of the API's version header.")
 	set.StringVar(&o.Username, "username", "paysim", "`NAME` of the API user.")
 	set.StringVar(&c.passwordFile, "password-file", "", "`FILE` with the API user's password; without one it is paysim-password.")
-	set.Uint64Var(&o.Seed, "seed", 1, "`NUMBER` that everything made up follows from: persons, numbers, which IPN a fault strikes.")
+	set.Uint64Var(&o.Seed, "seed", 0, "`NUMBER` that everything made up follows from: persons, numbers, which IPN a fault strikes. Without one, another each time, so that a receiver does not take what is bought now for what it was told in an earlier run.")
 	set.Float64Var(&o.Speed, "speed", 1, "How `MANY` simulated seconds pass in one of the world's.")
 	set.StringVar(&c.start, "start", "", "`TIME` the simulated clock begins at, such as 2026-01-31T09:00:00Z; without one, now.")
 }
@@ -65,6 +67,9 @@ func (c *serveCommand) define(set *flag.FlagSet) {
 func (c *serveCommand) check(p *program, arguments []string) error {
 	problems := []error{noArguments(arguments), c.checkDoor("listen", c.listen), c.checkDoor("control", c.control),
 		checkURL("base-url", c.baseURL), c.checkIPNURL(), c.checkClock()}
+	if c.options.Seed == 0 {
+		c.options.Seed = 1 + rand.Uint64N(1_000_000_000) // few digits, for it may be typed again
+	}
 	var err error
 	c.key, err = p.openSigningKey(c.signingKeyFile)
 	return errors.Join(append(problems, err, c.readPassword())...)
@@ -106,8 +111,8 @@ func checkURL(name, text string) error {
 
 // checkClock refuses a clock that stands still, on which no retry and no renewal would ever come.
 func (c *serveCommand) checkClock() error {
-	if c.options.Speed <= 0 {
-		return errors.New("--speed: the clock must go on: set more than 0")
+	if speed := c.options.Speed; !(speed > 0 && speed <= agenda.Fastest) { // written to be true for no NaN
+		return fmt.Errorf("--speed: the clock must go on: set more than 0, at most %.0f", agenda.Fastest)
 	}
 	if c.start == "" {
 		return nil
@@ -159,11 +164,19 @@ func (c *serveCommand) run(ctx context.Context, p *program) (int, error) {
 	c.options.ControlURL = func() string { return controlURL }
 	c.options.Key = c.key.current
 	s := simulator.New(c.options)
-	doors.serve(service, s.Handler())
-	doors.serve(control, s.Control())
+	doors.serve(ctx, service, c.guard(s.Handler()))
+	doors.serve(ctx, control, c.guard(s.Control()))
 	_, _ = fmt.Fprint(p.stdout, c.welcome(controlURL))
 	c.key.current() // tells whether there is one
 	return result(doors.wait(ctx, s.Run))
+}
+
+// guard keeps a door that only this machine shall reach from pages that reach it through a browser on this machine.
+func (c *serveCommand) guard(door http.Handler) http.Handler {
+	if c.expose {
+		return door
+	}
+	return ownNames(c.baseURL, door)
 }
 
 // doors are what the program listens on. They are opened before anything is served, so that an address that is taken ends
@@ -184,13 +197,13 @@ func (d *doors) open(address string) (net.Listener, error) {
 	return listener, nil
 }
 
-// serve begins to answer on a listener. Headers must come soon; bodies and answers may take their time, for slow answers are
+// serve begins to answer on a listener. What waits for something, as the faults that hang do, ends with ctx. Headers must come soon; bodies and answers may take their time, for slow answers are
 // among the API's faults.
-func (d *doors) serve(on net.Listener, handler http.Handler) {
+func (d *doors) serve(ctx context.Context, on net.Listener, handler http.Handler) {
 	if d.failed == nil {
 		d.failed = make(chan error, 2) // one for each door
 	}
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute, BaseContext: func(net.Listener) context.Context { return ctx }}
 	d.servers = append(d.servers, server)
 	go func() { d.failed <- server.Serve(on) }()
 }

@@ -16,6 +16,7 @@ func (c *serveCommand) welcome(controlURL string) string {
 	say("  API       %s/services/2/   %s", c.baseURL, c.credentialsInWords())
 	say("  Control   %s/   faults, history, clock, the account's portal", controlURL)
 	say("  IPNs      %s", c.destinationInWords())
+	say("  Again     --seed %d gives the same numbers and persons in another run", c.options.Seed)
 	say("")
 	say("Buy something:")
 	say("")
@@ -34,7 +35,7 @@ const (
 		`"cardHolderInfo":{"firstName":"Ann","lastName":"Example","zip":"10115","country":"de"},` +
 		`"creditCard":{"cardNumber":"4111111111111111","securityCode":"123","expirationMonth":"12","expirationYear":"2035"}}`
 	configuration = `{"ipnDestinations":[{"ipnUrl":%q,"sendCharge":true,"sendRefund":true}],` +
-		`"ensureNotificationReceipt":true,"receiveAffiliateNotifications":false}`
+		`"ensureNotificationReceipt":false,"receiveAffiliateNotifications":false}`
 )
 
 // curl is a request that can be pasted into a shell. A password that stands in a file is left out: curl asks for it.

@@ -15,9 +15,9 @@ const (
 // What came of the look: a closed set, the schema checks the same words.
 const (
 	ConfigurationInSync      = "in_sync"     // as desired; nothing was sent
-	ConfigurationDrift       = "drift"       // different, and nothing was sent because nothing was to be
+	ConfigurationDrift       = "drift"       // different: nothing was to be sent, or the payment service keeps another one than it was sent
 	ConfigurationReplaced    = "replaced"    // different, replaced, and read back as desired
-	ConfigurationUnconfirmed = "unconfirmed" // replaced, but what was read back is unreadable or still different
+	ConfigurationUnconfirmed = "unconfirmed" // sent, but what the payment service has now cannot be read
 	ConfigurationRefused     = "refused"     // different in a way that only a person may overwrite; nothing was sent
 	ConfigurationFailed      = "failed"      // the payment service, or the way to it, did not let it come to an end
 	ConfigurationDeleted     = "deleted"     // taken away by a person
@@ -45,14 +45,14 @@ type ConfigurationPush struct {
 
 	Desired json.RawMessage       `json:"desired,omitempty" doc:"The configuration that was wanted; absent where it was to be deleted"`
 	Before  json.RawMessage       `json:"before,omitempty" doc:"What the payment service held; absent where it held nothing, or nothing that could be read"`
-	After   json.RawMessage       `json:"after,omitempty" doc:"What was read back; absent where nothing was sent or nothing could be read"`
+	After   json.RawMessage       `json:"after,omitempty" doc:"What was read back, or before where nothing was sent; absent where nothing could be read"`
 	Changes []ConfigurationChange `json:"changes" doc:"Where before differed from desired"`
 	Error   string                `json:"error,omitempty" doc:"What it failed with; no credential"`
 }
 
 // ConfigurationChange is one setting that differed.
 type ConfigurationChange struct {
-	Setting string `json:"setting" doc:"The destination and its setting" example:"https://pay.example.com/ipn CHARGE"`
+	Setting string `json:"setting" doc:"A send flag, ensureNotificationReceipt, receiveAffiliateNotifications, or ipnUrl for a whole destination" example:"sendCharge"`
 	From    string `json:"from" doc:"What the payment service held; empty for nothing"`
 	To      string `json:"to" doc:"What is wanted; empty for nothing"`
 }

@@ -68,7 +68,7 @@ func (a Amount) MarshalJSON() ([]byte, error) {
 	return []byte(a.String()), nil
 }
 
-// UnmarshalJSON reads a number or a string with one; null is absent.
+// UnmarshalJSON reads a number, with an exponent too, or a string with one that ParseAmount reads; null is absent.
 func (a *Amount) UnmarshalJSON(text []byte) error {
 	*a = Amount{}
 	if string(text) == "null" {
@@ -79,9 +79,21 @@ func (a *Amount) UnmarshalJSON(text []byte) error {
 		return mistyped[Amount]("")
 	}
 	parsed, err := ParseAmount(written)
+	if err != nil && text[0] != '"' {
+		parsed, err = parseExponent(written)
+	}
 	if err != nil {
 		return mistyped[Amount]("")
 	}
 	*a = parsed
 	return nil
+}
+
+// parseExponent reads 1.25E7, as some libraries write large numbers in JSON. It writes itself as 12500000.
+func parseExponent(text string) (Amount, error) {
+	value, err := decimal.NewFromString(text)
+	if err != nil || value.NumDigits() > mostDigits || value.Exponent() < -mostDigits || value.Exponent() > mostDigits {
+		return Amount{}, errAmount
+	}
+	return AmountOf(value), nil
 }

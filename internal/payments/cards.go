@@ -35,7 +35,7 @@ type CardTransactionRequest struct {
 	Level3Data            json.RawMessage `json:"level3Data,omitempty"`
 	ThreeDSecure          json.RawMessage `json:"threeDSecure,omitempty"`
 	Wallet                json.RawMessage `json:"wallet,omitempty"`
-	IdempotencyKey        string          `json:"-"` // "": one is made
+	IdempotencyKey        string          `json:"-"` // "": one is made, which a later call cannot repeat
 }
 
 // CardHolder is who pays.

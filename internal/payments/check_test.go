@@ -71,6 +71,7 @@ func refusals(tb testing.TB) []refused {
 		{"a capture of nothing", "transactionId", nil, capture(payments.CaptureRequest{})},
 		{"more tax than refund", "taxAmount", nil, refund(payments.RefundRequest{TransactionID: "1", Amount: amount(tb, "52.50"), TaxAmount: amount(tb, "52.51")})},
 		{"tax of a refund without an amount", "amount", nil, refund(payments.RefundRequest{TransactionID: "1", TaxAmount: amount(tb, "2.50")})},
+		{"a refund of 0", "amount", nil, refund(payments.RefundRequest{TransactionID: "1", Amount: amount(tb, "0.00")})},
 		{"a negative refund", "amount", nil, refund(payments.RefundRequest{TransactionID: "1", Amount: amount(tb, "-1")})},
 		{"negative tax", "taxAmount", nil, refund(payments.RefundRequest{TransactionID: "1", Amount: amount(tb, "1"), TaxAmount: amount(tb, "-1")})},
 		{"a refund for a long reason", "reason", nil, refund(payments.RefundRequest{TransactionID: "1", Reason: strings.Repeat("x", 4001)})},
@@ -209,6 +210,22 @@ func TestAnAmountKeepsItsNumberAndItsDecimals(t *testing.T) {
 			t.Errorf("%s became %s, %s", text, written, quoted)
 		}
 	})
+}
+
+func TestALargeNumberMayHaveAnExponentInJSON(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"1.25E7": "12500000", "1e2": "100", "1.050E1": "10.50", "-5e-1": "-0.5"} {
+		var got payments.Amount
+		if err := json.Unmarshal([]byte(text), &got); err != nil || got.String() != want || string(marshal(t, got)) != want {
+			t.Errorf("%s: got %s, %v", text, got, err)
+		}
+	}
+	for _, bad := range []string{"1e99", "1e2147483647", "1e-99", `"1e2"`} {
+		var got payments.Amount
+		if err := json.Unmarshal([]byte(bad), &got); err == nil {
+			t.Errorf("%s is read", bad)
+		}
+	}
 }
 
 func TestAnAmountIsReadStrictly(t *testing.T) {

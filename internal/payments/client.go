@@ -48,8 +48,9 @@ type Config struct {
 }
 
 // Client speaks to the payment service. It is safe for use by several goroutines. Every method's error is a *[FieldError]
-// when the request was not sent, an *[Error] when the service answered with something else than success, and otherwise
-// tells [ErrUnreachable], [ErrUnreadable] or the cause of the context.
+// when the request is one that the specification rules out, what Credentials fails with when there are none, an *[Error]
+// when the service answered with something else than success, and otherwise tells [ErrUnreachable], [ErrUnreadable] or the
+// cause of the context.
 type Client struct {
 	config Config
 }
@@ -168,9 +169,12 @@ func (c *Client) ReplaceNotificationConfigurationXML(ctx context.Context, desire
 }
 
 // DeleteNotificationConfigurations removes every destination and configuration of the account (specification section 4,
-// rule 8): no IPN is sent any more.
+// rule 8): no IPN is sent any more. That there is none is a success.
 func (c *Client) DeleteNotificationConfigurations(ctx context.Context) error {
 	_, err := c.exchange(ctx, call{operation: "delete the notification configurations", method: http.MethodDelete,
 		path: configurationPath, versioned: true, repeat: always, unread: true})
+	if errors.Is(err, ErrNotFound) { // or the answer to an earlier attempt was lost
+		return nil
+	}
 	return err
 }

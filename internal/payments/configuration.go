@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net/url"
 	"slices"
 	"strings"
 )
@@ -59,11 +58,8 @@ func (c NotificationConfiguration) Check() error {
 
 // check tells what is wrong with one destination, without quoting its address: a query can hold a secret.
 func (d NotificationDestination) check() error {
-	if d.URL == "" {
-		return &FieldError{Field: "ipnUrl", Reason: "is required"}
-	}
-	if u, err := url.Parse(d.URL); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" {
-		return &FieldError{Field: "ipnUrl", Reason: "must be an absolute URL of https or http"}
+	if err := checkURL("ipnUrl", d.URL); err != nil {
+		return err
 	}
 	for name := range d.Send {
 		if !isFlag(name) {

@@ -46,7 +46,7 @@ type Report struct {
 	BeforeUnread bool                       // something was there that could not be read
 	After        *NotificationConfiguration // read back, or as Before when nothing was sent; nil: not known
 	Changes      []Change                   // what differs from the desired; after a replacement, what was changed
-	Doubt        error                      // why the result is unconfirmed
+	Doubt        error                      // why the result is unconfirmed; nil with any other
 }
 
 // Change is one setting that differs.
@@ -161,10 +161,12 @@ func differences(actual, desired NotificationConfiguration) []Change {
 			}
 		}
 	}
+	seen := make(map[string]bool)
 	for _, from := range actual.Destinations {
-		if _, wanted := desired.destination(from.URL); !wanted {
+		if _, wanted := desired.destination(from.URL); !wanted || seen[from.URL] { // one that comes twice gets every IPN twice
 			changes = append(changes, Change{Destination: from.URL, Setting: "ipnUrl", From: from.URL})
 		}
+		seen[from.URL] = true
 	}
 	return changes
 }

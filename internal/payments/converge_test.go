@@ -121,6 +121,10 @@ var convergences = []struct {
 	{name: "a flag that nobody knows is seen and switched off", portal: portal{there: pointer(configuration(ours, "sendCharge", "sendLaterAddition"))}, options: apply,
 		asked: []string{"read", "replace", "read"}, result: payments.ResultReplaced,
 		changes: []payments.Change{{Destination: ours, Setting: "sendLaterAddition", From: "true", To: "false"}}},
+	{name: "our URL there twice is once too often", portal: portal{there: &payments.NotificationConfiguration{
+		Destinations: append(configuration(ours, "sendCharge").Destinations, configuration(ours, "sendCharge").Destinations...)}}, options: apply,
+		asked: []string{"read", "replace", "read"}, result: payments.ResultReplaced,
+		changes: []payments.Change{{Destination: ours, Setting: "ipnUrl", From: ours}}},
 	{name: "settings of the account count", portal: portal{there: &payments.NotificationConfiguration{EnsureReceipt: true, ReceiveAffiliate: true,
 		Destinations: configuration(ours, "sendCharge").Destinations}}, options: lookOnly,
 		asked: []string{"read"}, result: payments.ResultDrift,

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"errors"
-	"fmt"
 	"net/http"
 	"reflect"
 	"strings"
@@ -26,15 +25,29 @@ func decode(body []byte, answer any) error {
 		return nil
 	}
 	if len(body) == 0 || body[0] != '{' {
-		return fmt.Errorf("%w: it is no JSON object", ErrUnreadable)
+		return &UnreadableError{Reason: "it is no JSON object"}
 	}
 	if err := json.Unmarshal(body, answer); err != nil {
-		return fmt.Errorf("%w: %s", ErrUnreadable, blame(err))
+		return &UnreadableError{Reason: blame(err), Identifier: identifier(body)}
 	}
 	if c, ok := answer.(complete); ok && c.missing() != "" {
-		return fmt.Errorf("%w: %s is missing", ErrUnreadable, c.missing())
+		return &UnreadableError{Reason: c.missing() + " is missing", Identifier: identifier(body)}
 	}
 	return nil
+}
+
+// identifier finds what an answer calls the thing it made, whatever else is wrong with it. A refund tells two numbers, and
+// its own goes first.
+func identifier(body []byte) string {
+	var members map[string]json.RawMessage
+	_ = json.Unmarshal(body, &members) // what cannot be read has no identifier
+	for _, name := range []string{"refundTransactionId", "transactionId", "subscriptionId", "orderId", "taxReference"} {
+		var id ID
+		if text := members[name]; text != nil && id.UnmarshalJSON(text) == nil && id != "" {
+			return string(id)
+		}
+	}
+	return ""
 }
 
 // blame says what is wrong with JSON without quoting it.

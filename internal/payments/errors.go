@@ -55,12 +55,19 @@ func (m Message) told() string {
 	return strings.Join(parts, " ")
 }
 
-// isWord tells whether text is a plain identifier. Pure digits must be short: a long run of them could be a card number.
+// mostFigures is how many digits a word that is told may hold: more of them, hyphens or not, could be a card number.
+const mostFigures = 8
+
+// isWord tells whether text is a plain identifier.
 func isWord(text string) bool {
-	if text == "" || len(text) > 64 || strings.Trim(text, "0123456789") == "" && len(text) > 8 {
-		return false
+	figures := 0
+	for _, r := range text {
+		if r >= '0' && r <= '9' {
+			figures++
+		}
 	}
-	return strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") == ""
+	return text != "" && len(text) <= 64 && figures <= mostFigures &&
+		strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") == ""
 }
 
 // FieldError is a request that was not sent, because the specification rules it out.
@@ -73,9 +80,20 @@ type FieldError struct {
 func (e *FieldError) Error() string { return e.Field + ": " + e.Reason }
 func (e *FieldError) Unwrap() error { return e.Err }
 
+// UnreadableError is [ErrUnreadable] with what could be read all the same.
+type UnreadableError struct {
+	Reason     string // what is wrong with the answer, without a value
+	Identifier string // of the transaction, refund, subscription, order or quote that was made; "" when the answer tells none
+}
+
+func (e *UnreadableError) Error() string { return ErrUnreadable.Error() + ": " + e.Reason }
+func (e *UnreadableError) Unwrap() error { return ErrUnreadable }
+
 // Errors of this side of the wire.
 var (
-	// ErrUnreadable: the service answered a success whose body is not what the operation answers.
+	// ErrUnreadable: the service answered a success whose body is not what the operation answers; an [UnreadableError] may
+	// tell more. What was asked for has been
+	// done all the same.
 	ErrUnreadable = errors.New("the answer cannot be read")
 	// ErrUnreachable: there was no answer. Unless the operation only reads, it may have happened all the same.
 	ErrUnreachable = errors.New("no answer from the payment service")
@@ -99,21 +117,23 @@ var (
 	ErrService      = errors.New("the payment service could not answer correctly") // 5xx
 )
 
-// groups says which statuses and codes belong to a group.
-var groups = map[error]struct {
+// groups says which statuses and codes belong to a group. It is a list and no map: what errors.Is looks for may be an error
+// that cannot be a key.
+var groups = [...]struct {
+	is       error
 	statuses []int
 	codes    []string
 }{
-	ErrUnauthorized: {statuses: []int{http.StatusUnauthorized}},
-	ErrForbidden:    {statuses: []int{http.StatusForbidden}},
-	ErrNotFound:     {statuses: []int{http.StatusNotFound}, codes: []string{"15008", "20009", "90009"}},
-	ErrDeclined:     {codes: []string{"14002", "14005", "14006", "14011", "14016"}},
-	ErrRefund: {codes: []string{"14004", "14007", "14008", "14009", "14022", "14023", "14024", "14048", "14049", "14051", "14052",
+	{is: ErrUnauthorized, statuses: []int{http.StatusUnauthorized}},
+	{is: ErrForbidden, statuses: []int{http.StatusForbidden}},
+	{is: ErrNotFound, statuses: []int{http.StatusNotFound}, codes: []string{"15008", "20009", "90009"}},
+	{is: ErrDeclined, codes: []string{"14002", "14005", "14006", "14011", "14016"}},
+	{is: ErrRefund, codes: []string{"14004", "14007", "14008", "14009", "14022", "14023", "14024", "14048", "14049", "14051", "14052",
 		"14053", "14054", "14055"}},
-	ErrTransaction: {codes: []string{"20002", "20003", "20005", "20006", "20007", "20008", "20009", "20010"}},
-	ErrQuote:       {codes: []string{"300", "43008", "43009", "43010"}},
-	ErrIdempotency: {codes: []string{"60101", "60102", "60103", "60104", "60106"}},
-	ErrBusy:        {statuses: []int{http.StatusTooManyRequests, http.StatusServiceUnavailable}},
+	{is: ErrTransaction, codes: []string{"20002", "20003", "20005", "20006", "20007", "20008", "20009", "20010"}},
+	{is: ErrQuote, codes: []string{"300", "43008", "43009", "43010"}},
+	{is: ErrIdempotency, codes: []string{"60101", "60102", "60103", "60104", "60106"}},
+	{is: ErrBusy, statuses: []int{http.StatusTooManyRequests, http.StatusServiceUnavailable}},
 }
 
 // Is tells whether the error belongs to one of the groups of documented errors.
@@ -126,10 +146,14 @@ func (e *Error) Is(target error) bool {
 			return true
 		}
 	}
-	group := groups[target]
-	return slices.Contains(group.statuses, e.Status) || slices.ContainsFunc(e.Messages, func(m Message) bool {
-		return slices.Contains(group.codes, m.Code)
-	})
+	for _, group := range groups {
+		if group.is == target {
+			return slices.Contains(group.statuses, e.Status) || slices.ContainsFunc(e.Messages, func(m Message) bool {
+				return slices.Contains(group.codes, m.Code)
+			})
+		}
+	}
+	return false
 }
 
 // Code returns the code of the first message that has one, such as 14002, or "" when err is no answer of the service or

@@ -13,7 +13,7 @@ type TaxQuoteRequest struct {
 	ShipFrom       *Address  `json:"shipFrom,omitempty"` // nil: the merchant's address
 	Lines          []TaxLine `json:"lines"`              // at least one
 	RequestDate    string    `json:"requestDate,omitempty"`
-	IdempotencyKey string    `json:"-"` // "": one is made
+	IdempotencyKey string    `json:"-"` // "": one is made, which a later call cannot repeat
 }
 
 // Address is where something is shipped to or from.

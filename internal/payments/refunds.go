@@ -15,7 +15,7 @@ type RefundRequest struct {
 	CancelSubscriptions *bool           `json:"cancelSubscriptions,omitempty"` // nil: the service does cancel them
 	VendorsRefundInfo   json.RawMessage `json:"vendorsRefundInfo,omitempty"`
 	MetaData            *MetaData       `json:"transactionMetaData,omitempty"`
-	IdempotencyKey      string          `json:"-"` // "": one is made
+	IdempotencyKey      string          `json:"-"` // "": one is made, which a later call cannot repeat
 }
 
 // Refund is money that went back, as answered or as listed by its transaction.
@@ -48,6 +48,7 @@ func (r RefundRequest) check() error {
 	return first(
 		checkID("transactionId", r.TransactionID),
 		checkOptionalAmount("amount", r.Amount), checkOptionalAmount("taxAmount", r.TaxAmount),
+		wrong(!r.Amount.IsZero() && r.Amount.Decimal().IsZero(), "amount", "must be more than 0: a full refund has none"),
 		wrong(r.Amount.IsZero() && !r.TaxAmount.IsZero(), "amount", "is required with taxAmount: a full refund has neither"),
 		wrong(r.TaxAmount.Decimal().GreaterThan(r.Amount.Decimal()), "taxAmount", "must not be more than amount, which includes it"),
 		wrong(utf8.RuneCountInString(r.Reason) > longestReason, "reason", "must be at most 4000 characters"),

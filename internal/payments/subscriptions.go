@@ -25,7 +25,7 @@ type SubscriptionRequest struct {
 	Initiator                     string         `json:"transactionInitiator,omitempty"`
 	NextChargeDate                string         `json:"nextChargeDate,omitempty"` // such as 15-Jun-23
 	ScheduledChargeDate           string         `json:"scheduledChargeDate,omitempty"`
-	IdempotencyKey                string         `json:"-"` // "": one is made
+	IdempotencyKey                string         `json:"-"` // "": one is made, which a later call cannot repeat
 }
 
 // PayerInfo is who pays.

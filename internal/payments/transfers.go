@@ -20,7 +20,7 @@ type BankTransferRequest struct {
 	MetaData              *MetaData  `json:"transactionMetaData,omitempty"`
 	ReturnURL             string     `json:"-"` // required: where the shopper is sent after the purchase
 	Language              string     `json:"-"` // of the bank's page, such as en
-	IdempotencyKey        string     `json:"-"` // "": one is made
+	IdempotencyKey        string     `json:"-"` // "": one is made, which a later call cannot repeat
 }
 
 // MarshalJSON writes the body of the interface, in which an object chooses the method of payment.

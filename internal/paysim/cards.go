@@ -6,21 +6,26 @@ import (
 	"time"
 )
 
-// TestCard is a card number and what becomes of a charge of it.
+// TestCard is a card number that a person may choose, its brand, and, in English, what becomes of a
+// charge of it. The numbers are the well-known ones that payment services publish for tests: they
+// belong to nobody.
 type TestCard struct{ Number, Brand, Tells string }
 
-// fate is what becomes of a charge. The zero fate is approval.
+// fate is what becomes of a charge. Of refusal, fraud and waits at most one is set; the zero fate
+// is approval.
 type fate struct {
-	refusal string        // name of the bank's refusal
+	refusal string        // name of the bank's refusal, as code 14002 tells it apart
 	fraud   string        // name of the fraud rule that refuses it
 	renewal string        // name of the refusal of a subscription's later charges; the first one is approved
 	waits   State         // the state it waits in before it is decided
-	ipn     string        // that tells of the waiting
-	wait    time.Duration // how long
-	fails   bool          // what the waiting ends with
+	ipn     string        // the type that tells of the waiting
+	wait    time.Duration // how long, on the simulated clock
+	fails   bool          // whether the waiting ends with a refusal
 	byBank  bool          // money moves by bank: refunds wait, too
 }
 
+// The ways to wait. A review by hand is over within the hour; a bank debit clears after three days,
+// as real ones roughly do, so that a person who moves the clock by days sees both.
 var (
 	reviewed   = fate{waits: InReview, ipn: "UNDER_REVIEW", wait: time.Hour}
 	rejected   = fate{waits: InReview, ipn: "UNDER_REVIEW", wait: time.Hour, fails: true}
@@ -28,8 +33,9 @@ var (
 	neverClear = fate{waits: Pending, ipn: "CHARGE_PENDING", wait: 3 * 24 * time.Hour, fails: true, byBank: true}
 )
 
-// testCards are the numbers with an outcome of their own, well known ones that belong to nobody. A number that is not here
-// is approved if it is well formed.
+// testCards are the numbers with an outcome of their own, in the order in which a page offers them.
+// A number that is not here is approved if it is well formed, so the four approved ones stand here
+// only to be offered.
 var testCards = []struct {
 	number, tells string
 	fate          fate
@@ -53,7 +59,8 @@ var testCards = []struct {
 	{"5105105105105100", "pending for three days, as a bank debit is, then declined", neverClear},
 }
 
-// Cards returns the numbers that have an outcome of their own; any other well-formed number is approved.
+// Cards returns the numbers to try, the approved ones first; any other well-formed number is
+// approved as well.
 func (s *Service) Cards() []TestCard {
 	cards := make([]TestCard, len(testCards))
 	for i, c := range testCards {
@@ -62,7 +69,8 @@ func (s *Service) Cards() []TestCard {
 	return cards
 }
 
-// fateOf is what becomes of a charge that the bank is free to decide.
+// fateOf is what becomes of a charge that the bank is free to decide. No card, as a bank transfer
+// has none, is approved.
 func fateOf(c Card) fate {
 	for _, known := range testCards {
 		if known.number == c.Number {
@@ -72,13 +80,16 @@ func fateOf(c Card) fate {
 	return fate{}
 }
 
-// brands are told by how a number begins; the first that fits counts.
+// brands are told by how a number begins, between first and last; the first that fits counts. The
+// ranges are those that the schemes publish, and each brand is written as IPNs and answers write
+// it.
 var brands = []struct{ first, last, brand string }{
 	{"34", "34", "AMEX"}, {"37", "37", "AMEX"}, {"3528", "3589", "JCB"}, {"4", "4", "VISA"}, {"51", "55", "MASTERCARD"},
 	{"2221", "2720", "MASTERCARD"}, {"6011", "6011", "DISCOVER"}, {"644", "649", "DISCOVER"}, {"65", "65", "DISCOVER"},
 }
 
-// Brand is the brand of a card as the interface writes it, such as VISA; "" for one that is not supported.
+// Brand is the brand of a card as the interface writes it, such as VISA; "" for one that is not
+// supported, and without a number.
 func (c Card) Brand() string {
 	for _, b := range brands {
 		if begin := c.Number[:min(len(b.first), len(c.Number))]; begin >= b.first && begin <= b.last {
@@ -88,32 +99,37 @@ func (c Card) Brand() string {
 	return ""
 }
 
-// LastFour are the digits that may be shown of a card; "" without a card.
+// LastFour are the digits that may be shown of a card; "" without a card. They are a text: zeros in
+// front count.
 func (c Card) LastFour() string {
 	return c.Number[max(0, len(c.Number)-4):]
 }
 
-// checkCard refuses a card that is not there (90), not well formed (10001) or of no known brand (14011).
+// checkCard refuses a card that is not there (90), not well formed (10001, naming the member) or of
+// no known brand (14011). The security code may be absent, as it is for a stored card, which must
+// not keep it. That a card has expired is for the bank to say. Number and code are never quoted: a
+// refusal ends up in logs.
 func (s *Service) checkCard(c Card) error {
 	month, _ := strconv.Atoi(c.ExpirationMonth)
 	switch {
 	case c.Number == "":
-		return refuse("90", "creditCard", "")
+		return Refuse("90", "creditCard", "")
 	case len(c.Number) < 12 || len(c.Number) > 19 || !digits(c.Number) || !luhn(c.Number):
-		return refuse("10001", "creditCard.cardNumber", "")
+		return Refuse("10001", "creditCard.cardNumber", "")
 	case c.Brand() == "":
-		return refuse("14011", "creditCard.cardNumber", "")
+		return Refuse("14011", "creditCard.cardNumber", "")
 	case c.SecurityCode != "" && (len(c.SecurityCode) < 3 || len(c.SecurityCode) > 4 || !digits(c.SecurityCode)):
-		return refuse("10001", "creditCard.securityCode", "")
+		return Refuse("10001", "creditCard.securityCode", "")
 	case len(c.ExpirationMonth) > 2 || !digits(c.ExpirationMonth) || month < 1 || month > 12:
-		return refuse("10001", "creditCard.expirationMonth", c.ExpirationMonth)
+		return Refuse("10001", "creditCard.expirationMonth", c.ExpirationMonth)
 	case len(c.ExpirationYear) != 4 || !digits(c.ExpirationYear):
-		return refuse("10001", "creditCard.expirationYear", c.ExpirationYear)
+		return Refuse("10001", "creditCard.expirationYear", c.ExpirationYear)
 	}
 	return nil
 }
 
-// expired reports whether the last month of a well-formed card is over.
+// expired reports whether the last month of a well-formed card is over, by UTC: a card is good
+// through the month it names.
 func (c Card) expired(now time.Time) bool {
 	month, _ := strconv.Atoi(c.ExpirationMonth)
 	year, _ := strconv.Atoi(c.ExpirationYear)

@@ -8,16 +8,18 @@ import (
 	"github.com/ipn-receiver/ipn-receiver/internal/paysim/notice"
 )
 
-// Configuration is the notification configuration of the account (specification section 2.8).
+// Configuration is the notification configuration of the account (specification section 2.8). There
+// is one, as there is one API user (section 5). The two settings are kept and told and change
+// nothing: what they do is not shown.
 type Configuration struct {
-	Destinations     []Destination
-	EnsureReceipt    bool // ensureNotificationReceipt
-	ReceiveAffiliate bool // receiveAffiliateNotifications
+	Destinations     []Destination // the specification sends a list of one; several are taken, and each gets its IPNs
+	EnsureReceipt    bool          // ensureNotificationReceipt
+	ReceiveAffiliate bool          // receiveAffiliateNotifications
 }
 
 // Destination is where IPNs go and which.
 type Destination struct {
-	URL  string
+	URL  string          // ipnUrl, http or https: whoever replaces the configuration has checked it
 	Send map[string]bool // by the flag's name, such as sendCharge; what is missing is false
 }
 
@@ -30,7 +32,8 @@ func (c Configuration) copy() Configuration {
 	return c
 }
 
-// Configuration returns a copy of the notification configuration; false when there is none.
+// Configuration returns a copy of the notification configuration; false when none was set, or it
+// was deleted.
 func (s *Service) Configuration() (Configuration, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -40,8 +43,9 @@ func (s *Service) Configuration() (Configuration, bool) {
 	return s.configuration.copy(), true
 }
 
-// ReplaceConfiguration puts another configuration in the place of the one that is there, wholly: a flag that is not told is
-// off (specification section 4, rule 7). IPNs that are on their way stay on it.
+// ReplaceConfiguration puts another configuration in the place of the one that is there, wholly: a
+// flag that is not told is off (specification section 4, rule 7). IPNs that are on their way stay
+// on it.
 func (s *Service) ReplaceConfiguration(c Configuration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -49,18 +53,20 @@ func (s *Service) ReplaceConfiguration(c Configuration) {
 	s.configuration = &c
 }
 
-// DeleteConfigurations removes all destinations and the configuration (specification section 4, rule 8). What the portal has
-// switched on stays on.
+// DeleteConfigurations removes all destinations and the configuration (specification section 4,
+// rule 8). What the portal has switched on stays on.
 func (s *Service) DeleteConfigurations() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.configuration = nil
 }
 
-// SwitchPortalType switches one of the types on or off that have no send flag; 10001 for a type that has one, or is none.
+// SwitchPortalType switches one of the eight types on or off that have no send flag, which only the
+// portal can do: a merchant gets types that no configuration asked for. They begin switched off.
+// 10001 for a type that has a flag, or is none.
 func (s *Service) SwitchPortalType(transactionType string, on bool) error {
 	if notice.Flag(transactionType) != "" || !notice.Known(transactionType) {
-		return refuse("10001", "transactionType", transactionType)
+		return Refuse("10001", "transactionType", transactionType)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,11 +88,14 @@ func (s *Service) PortalTypes() []string {
 	return on
 }
 
-// ErrNotTaken is what Emit answers when nobody would get the IPN.
+// ErrNotTaken is what Emit answers when nobody would get the IPN. It tells all reasons: a person
+// has to look for hers.
 var ErrNotTaken = errors.New("no destination takes this type: there is no configuration, its send flag is off, or the portal has not switched it on")
 
-// Emit sends a sample of any type, laid over with fields, to the destinations that take the type, and returns it. It fails
-// with ErrNotTaken when there is none.
+// Emit sends a sample of any type, laid over with fields, to the destinations that take the type,
+// and returns it. Nothing has happened then: the sample tells of a sale that the service does not
+// know. A type that is none looks like a CHARGE of another name. It fails with ErrNotTaken when
+// there is nobody to send it to, and returns what would have been sent.
 func (s *Service) Emit(transactionType string, fields ...notice.Field) (notice.Notice, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,8 +106,10 @@ func (s *Service) Emit(transactionType string, fields ...notice.Field) (notice.N
 	return n, nil
 }
 
-// notify sends an IPN to each destination whose flag for its type is set, or, for the types without a flag, when the
-// portal has switched the type on. It returns how many these were. The lock is held.
+// notify sends an IPN to each destination whose flag for its type is set (specification section 6),
+// or, for the types without a flag, when the portal has switched the type on; all destinations get
+// the same. It returns how many these were. A type that nobody takes is gone: switching it on later
+// brings nothing back. The lock is held.
 func (s *Service) notify(n notice.Notice) int {
 	if s.configuration == nil {
 		return 0

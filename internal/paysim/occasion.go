@@ -10,12 +10,17 @@ import (
 	"github.com/ipn-receiver/ipn-receiver/internal/paysim/notice"
 )
 
-// occasion is the IPN of something that happened to a transaction: a sample of the type, over which is laid what is known of
-// the transaction, where the type has such a field, and then the fields given. The lock is held.
+// occasion is the IPN of something that happened to a transaction: a sample of the type, over which
+// is laid what is known of the transaction, where the type has such a field, and then the fields
+// given, even where it has not. All IPNs of one transaction are laid over the samples of one seed,
+// so that the person who is charged is also the one who is refunded. Each gets an ipnId of its own,
+// which its resends keep. The lock is held.
 func (s *Service) occasion(t *Transaction, transactionType string, fields ...notice.Field) notice.Notice {
 	now := s.agenda.Now()
 	n := notice.Sample(transactionType, t.Seed, now, s.config.NodeField)
 	n.Fields = slices.DeleteFunc(slices.Clone(n.Fields), ofFurtherItems)
+	// A single purchase is paid "until" the moment it is made; what belongs to a subscription
+	// overrides that in fields.
 	known := slices.Concat(
 		t.whatWasPaid(), t.whoPays(), t.card(),
 		[]notice.Field{{Name: "untilDate", Value: notice.Date(now)}, {Name: "ipnId", Value: s.uuid()}})
@@ -26,7 +31,9 @@ func (s *Service) occasion(t *Transaction, transactionType string, fields ...not
 	return t.addCustom(n.With(fields...))
 }
 
-// ofFurtherItems reports whether a field of a sample tells of more than the one thing that a transaction is for.
+// ofFurtherItems reports whether a field of a sample tells of more than the one thing that a
+// transaction is for. Left in, it would tell of goods that nobody has bought; promoteContractsNum
+// stays, to say that there are none.
 func ofFurtherItems(f notice.Field) bool {
 	for _, prefix := range []string{"promoteContract", "promoteProduct", "promoteSubscription", "additionalCharge"} {
 		if strings.HasPrefix(f.Name, prefix) && f.Name != "promoteContractsNum" {
@@ -36,8 +43,10 @@ func ofFurtherItems(f notice.Field) bool {
 	return false
 }
 
-// lay puts the values of known fields into a sample. A field that stands twice gets its value twice; one that the sample does
-// not have is not added: the types differ in what they tell.
+// lay puts the values of known fields into a sample. A field that stands twice, as shippingMethod
+// does on the wire, gets its value twice; one that the sample does not have is not added: the types
+// differ in what they tell, and a receiver that finds more than the wire has would be tested with
+// luck.
 func lay(sample, known []notice.Field) {
 	values := make(map[string]string, len(known))
 	for _, f := range known {
@@ -50,8 +59,10 @@ func lay(sample, known []notice.Field) {
 	}
 }
 
-// whatWasPaid are the amounts and references. Amounts without a currency in their name are in that of the charge, but for
-// the legacy invoiceAmount, which is in dollars.
+// whatWasPaid are the amounts and references. Amounts without a currency in their name are in that
+// of the charge, but for the legacy invoiceAmount, which is in dollars. The invoice's amounts have
+// the tax in them, the contract's have not: they are the price of a piece. No field names the tax
+// quote; none was ever seen in an IPN.
 func (t *Transaction) whatWasPaid() []notice.Field {
 	amount, net, inDollars := t.Amount.String(), (t.Amount - t.Tax).String(), USD(t.Amount, t.Currency).String()
 	paid := []notice.Field{
@@ -61,7 +72,7 @@ func (t *Transaction) whatWasPaid() []notice.Field {
 		{Name: "invoiceAmount", Value: inDollars}, {Name: "invoiceAmountUSD", Value: inDollars}, {Name: "currency", Value: t.Currency},
 		{Name: "contractPrice", Value: net}, {Name: "contractChargePrice", Value: net}, {Name: "contractLocalPrice", Value: net},
 		{Name: "quantity", Value: "1"}, {Name: "promoteContractsNum", Value: "0"}, {Name: "taxChargeAmount", Value: t.Tax.String()},
-		{Name: "taxAmountUSD", Value: USD(t.Tax, t.Currency).String()}, {Name: "taxRate", Value: percent(t.TaxRate)},
+		{Name: "taxAmountUSD", Value: USD(t.Tax, t.Currency).String()}, {Name: "taxRate", Value: money.Percent(t.TaxRate)},
 	}
 	if t.Product != "" {
 		paid = append(paid, notice.Field{Name: "productName", Value: t.Product}, notice.Field{Name: "contractName", Value: t.Product})
@@ -72,16 +83,11 @@ func (t *Transaction) whatWasPaid() []notice.Field {
 	return paid
 }
 
-// percent writes a rate in hundredths of a percent as IPNs do, "6.25" or "19"; "" for 0.
-func percent(rate int64) string {
-	if rate == 0 {
-		return ""
-	}
-	return strings.TrimSuffix(money.Amount(rate*100).String(), ".00")
-}
-
-// whoPays is the shopper, as buyer, as payer of the invoice and as receiver of what is shipped. What the shopper did not tell
-// is empty.
+// whoPays is the shopper, as buyer, as payer of the invoice and as receiver of what is shipped: the
+// same fields three times, plain, with "invoice" and with "shipping" before their name. What the
+// shopper did not tell is empty, so that nothing made up by the sample stands beside a real answer.
+// Country codes are upper case here, though lower case in the API. Without a shopper the sample's
+// person stays.
 func (t *Transaction) whoPays() []notice.Field {
 	p := t.Shopper
 	if p == nil {
@@ -101,7 +107,9 @@ func (t *Transaction) whoPays() []notice.Field {
 	return all
 }
 
-// card is what IPNs tell of the card; everything is empty without one.
+// card is what IPNs tell of the card, which is never its number: first six and last four digits,
+// brand, and the expiry as M/YYYY. Without a card everything about one is empty, and the way to pay
+// is left to whoever knows it.
 func (t *Transaction) card() []notice.Field {
 	c := t.Card
 	told := []notice.Field{
@@ -117,8 +125,10 @@ func (t *Transaction) card() []notice.Field {
 	return append(told, notice.Field{Name: "paymentMethod", Value: "CC"}, notice.Field{Name: "paymentType", Value: "CC"})
 }
 
-// addCustom adds the fields that the merchant named, before ipnId, which stays last. A name that stands there already stands
-// there twice, as on the wire.
+// addCustom adds the fields that the merchant named (specification section 6: a field named Color),
+// in the order of their names, before ipnId, which stays last. A name that stands there already
+// stands there twice, as on the wire: a receiver must cope with a custom field that shadows one of
+// the service's.
 func (t *Transaction) addCustom(n notice.Notice) notice.Notice {
 	for _, name := range slices.Sorted(maps.Keys(t.Custom)) {
 		end := len(n.Fields)
@@ -130,7 +140,8 @@ func (t *Transaction) addCustom(n notice.Notice) notice.Notice {
 	return n
 }
 
-// reversal are the fields of money that goes back.
+// reversal are the fields of money that goes back. Its own number is reversalRefNum;
+// referenceNumber stays the charge's.
 func reversal(id string, amount money.Amount, reason string) []notice.Field {
 	return []notice.Field{
 		{Name: "reversalRefNum", Value: id}, {Name: "reversalAmount", Value: amount.String()}, {Name: "reversalReason", Value: reason},

@@ -2,6 +2,7 @@ package paysim
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,15 +11,22 @@ import (
 	"github.com/ipn-receiver/ipn-receiver/internal/paysim/money"
 )
 
-const quoteLifetime = 24 * time.Hour // specification section 8
+// quoteLifetime is how long a quote is good for while no transaction was sent with it
+// (specification section 8).
+const quoteLifetime = 24 * time.Hour
 
-// merchant is where things are shipped from when the merchant does not say.
+// merchant is where things are shipped from when the request does not say: the address of the
+// account.
 var merchant = Address{Address: "100 Example Street", City: "Boston", State: "MA", Zip: "02110", Country: "US"}
 
-// CreateQuote calculates the tax of lines that are shipped somewhere, and keeps it. For goods that go to Colorado it adds a
-// line with the retail delivery fee. The answers are 43003 for what is missing, 43004 for an item code that stands twice,
-// 13001, 24019 and 50106 for a currency, a country or a state that is unknown, and 10001 for an amount or a quantity that
-// cannot be.
+// CreateQuote calculates the tax of lines that are shipped somewhere, and keeps it: the rate
+// follows from product tax code and address (specification section 1). For goods that go to
+// Colorado it adds a line with the retail delivery fee. Two requests for the same thing make two
+// quotes.
+//
+// The answers are 43003 for what is missing, 43004 for an item code that stands twice, 13001, 24019
+// and 50106 for a currency, a country or a state that is unknown, and 10001 for an amount or a
+// quantity that cannot be.
 func (s *Service) CreateQuote(r QuoteRequest) (Quote, error) {
 	if err := r.check(); err != nil {
 		return Quote{}, err
@@ -32,16 +40,21 @@ func (s *Service) CreateQuote(r QuoteRequest) (Quote, error) {
 	if r.ShipFrom == (Address{}) {
 		r.ShipFrom = merchant
 	}
+	// The reference is a UUID (specification section 2.1), and all that later requests say of the
+	// quote.
 	q := &Quote{QuoteRequest: r, Reference: s.uuid(), Created: s.agenda.Now(), VAT: taxedBy.vat}
 	q.calculate(taxedBy)
 	s.quotes[q.Reference] = q
 	return q.copy(), nil
 }
 
-// calculate taxes each line and adds them up. The request's lines are not touched.
+// calculate taxes each line, rounded by itself to the currency's decimals, and adds them up: what a
+// shopper is shown of each line then adds up to the total, and a refund of one line gives back
+// exactly its tax. The fee is in dollars, so an order in another currency has none. The request's
+// lines are not touched.
 func (q *Quote) calculate(taxedBy jurisdiction) {
 	q.Lines = slices.Clone(q.Lines)
-	goods := false
+	goods := false // something taxed that can be touched, which is what the fee is for
 	for i := range q.Lines {
 		line := &q.Lines[i]
 		line.Rate = taxedBy.rate(line.TaxCode)
@@ -60,10 +73,19 @@ func (q *Quote) calculate(taxedBy jurisdiction) {
 	}
 }
 
-// Total is what a transaction with the quote must charge.
+// Total is what a transaction with the quote must charge: all lines with their tax, and the fee
+// (specification section 4, rule 1).
 func (q Quote) Total() money.Amount { return q.TotalAmount + q.TotalTax }
 
-// rate is the one rate of all lines, 0 when they differ.
+// Expires is when the quote ends unless a transaction is sent with it before.
+func (q Quote) Expires() time.Time { return q.Created.Add(quoteLifetime) }
+
+// Expired reports whether the quote has ended by now: at its 24th hour it has. One that a
+// transaction was sent with never does (specification section 3.1).
+func (q Quote) Expired(now time.Time) bool { return !q.Used && !now.Before(q.Expires()) }
+
+// rate is the one rate of all lines, as the taxRate of an IPN has room for one; 0 when they differ.
+// A fee has no rate.
 func (q *Quote) rate() int64 {
 	rate := q.Lines[0].Rate
 	for _, line := range q.Lines {
@@ -81,7 +103,9 @@ func (q *Quote) copy() Quote {
 	return c
 }
 
-// check refuses a request that lacks something or cannot be calculated.
+// check refuses a request that lacks something (43003) or cannot be calculated (13001, 10001,
+// 43004). It names the first line that is wrong, as "lines[0].amount". An amount of zero is a gift,
+// and right.
 func (r QuoteRequest) check() error {
 	if err := r.complete(); err != nil {
 		return err
@@ -94,18 +118,19 @@ func (r QuoteRequest) check() error {
 		at := func(member string) string { return fmt.Sprintf("lines[%d].%s", i, member) }
 		switch {
 		case line.Quantity < 1:
-			return refuse("10001", at("quantity"), strconv.Itoa(line.Quantity))
+			return Refuse("10001", at("quantity"), strconv.Itoa(line.Quantity))
 		case line.Amount < 0, line.Amount%money.Step(r.Currency) != 0:
-			return refuse("10001", at("amount"), line.Amount.String())
+			return Refuse("10001", at("amount"), line.Amount.String())
 		case seen[line.ItemCode]:
-			return refuse("43004", at("itemCode"), line.ItemCode)
+			return Refuse("43004", at("itemCode"), line.ItemCode)
 		}
 		seen[line.ItemCode] = true
 	}
 	return nil
 }
 
-// complete refuses with 43003 what is not there. A state is asked for only where there are states to know.
+// complete refuses with 43003 what is not there. A state is asked for only where the tax follows
+// from it: the documents list it among what is required, but most countries have none to tell.
 func (r QuoteRequest) complete() error {
 	need := []struct{ name, value string }{
 		{"currency", r.Currency}, {"shipTo.address", r.ShipTo.Address}, {"shipTo.city", r.ShipTo.City},
@@ -122,49 +147,69 @@ func (r QuoteRequest) complete() error {
 	}
 	for _, n := range need {
 		if n.value == "" {
-			return refuse("43003", n.name, "")
+			return Refuse("43003", n.name, "")
 		}
 	}
 	if len(r.Lines) == 0 {
-		return refuse("43003", "lines", "")
+		return Refuse("43003", "lines", "")
 	}
 	return nil
 }
 
-// Quote returns a copy of a quote, expired or not; 404 with code 300 when there is none.
+// Quote returns a copy of a quote, expired or not: only using it is refused. Code 300 when there is
+// none, with the status 404 of a path that leads nowhere.
 func (s *Service) Quote(reference string) (Quote, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	q, known := s.quotes[reference]
 	if !known {
-		unknown := refuse("300", "taxReference", reference)
-		unknown.Status = 404
+		unknown := Refuse("300", "taxReference", reference)
+		unknown.Status = http.StatusNotFound
 		return Quote{}, unknown
 	}
 	return q.copy(), nil
 }
 
-// quoteFor returns the quote that a charge names, nil for no reference, if it may be used for it: it is there and not expired
-// (300), no authorized transaction has it (43010), the currency (43008) and the amount with tax (43009) are its own. From then
-// on a transaction was sent with it, and it expires no more. The lock is held.
+// quoteFor is usableQuote for a charge that is sent now: from then on the quote expires no more.
+// The lock is held.
 func (s *Service) quoteFor(reference string, amount money.Amount, currency string) (*Quote, error) {
+	q, err := s.usableQuote(reference, amount, currency)
+	if err != nil {
+		return nil, err
+	}
+	q.sent()
+	return q, nil
+}
+
+// sent notes that a transaction was sent with the quote, declined or not, which ends its expiry
+// (specification section 3.1). A nil quote is none.
+func (q *Quote) sent() {
+	if q != nil {
+		q.Used = true
+	}
+}
+
+// usableQuote returns the quote that a charge names, nil for no reference, if it may be used for
+// it: it is there and not expired (300), no authorized transaction has it (43010), the currency
+// (43008) and the amount with tax (43009) are its own. Nothing is changed. The interface does not
+// show the answer for an expired quote (specification section 7); code 300 is that of the tax
+// provider. The lock is held.
+func (s *Service) usableQuote(reference string, amount money.Amount, currency string) (*Quote, error) {
 	if reference == "" {
 		return nil, nil
 	}
 	q, known := s.quotes[reference]
 	switch {
 	case !known:
-		return nil, refuse("300", "taxReference", reference)
-	case !q.Used && s.agenda.Now().Sub(q.Created) >= quoteLifetime:
-		q.ExpiryRefused = true
-		return nil, refuse("300", "taxReference", reference)
+		return nil, Refuse("300", "taxReference", reference)
+	case q.Expired(s.agenda.Now()):
+		return nil, Refuse("300", "taxReference", reference)
 	case q.TakenBy != "":
-		return nil, refuse("43010", "taxReference", reference)
+		return nil, Refuse("43010", "taxReference", reference)
 	case q.Currency != currency:
-		return nil, refuse("43008", "currency", currency)
+		return nil, Refuse("43008", "currency", currency)
 	case q.Total() != amount:
-		return nil, refuse("43009", "amount", amount.String())
+		return nil, Refuse("43009", "amount", amount.String())
 	}
-	q.Used = true
 	return q, nil
 }

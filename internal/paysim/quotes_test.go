@@ -123,7 +123,7 @@ func TestAQuoteHoldsForADayUnlessATransactionWasSentWithIt(t *testing.T) {
 				wants(t, "code", codeOf(t, err), c.code)
 				kept, err := s.Quote(q.Reference)
 				wants(t, "the quote can still be read", err, nil)
-				wants(t, "refused for its age", kept.ExpiryRefused, c.code != "")
+				wants(t, "expired", kept.Expired(s.agenda.Now()), c.code != "")
 			})
 		})
 	}

@@ -6,13 +6,18 @@ import (
 	"github.com/ipn-receiver/ipn-receiver/internal/paysim/money"
 )
 
-// jurisdiction is who levies a tax: a country, or a state of one. Rates are in hundredths of a percent.
+// jurisdiction is who levies a tax: a country, or a state of one. Rates are in hundredths of a
+// percent; the zero jurisdiction levies nothing.
+//
+// The interface leaves the rates to a tax provider (specification section 1). These are near the
+// real ones, and fixed: a test may count on them, a merchant must not.
 type jurisdiction struct {
-	standard, reduced int64
-	vat               bool // the tax is a VAT, not a sales tax
+	standard, reduced int64 // reduced is for the goods of reducedCodes
+	vat               bool  // the tax is a VAT, not a sales tax
 }
 
-// vatCountries levy a value added tax on everything, less on what is reduced.
+// vatCountries levy one tax on everything, less on what is reduced: nearly all of them a VAT, some
+// a tax that is not called so. What is not here, and does not tax by state, taxes nothing.
 var vatCountries = map[string]jurisdiction{
 	"AT": {2000, 1000, true}, "BE": {2100, 600, true}, "BG": {2000, 900, true}, "CH": {810, 260, true}, "CY": {1900, 500, true},
 	"CZ": {2100, 1200, true}, "DE": {1900, 700, true}, "DK": {2500, 2500, true}, "EE": {2200, 900, true}, "ES": {2100, 400, true},
@@ -23,7 +28,9 @@ var vatCountries = map[string]jurisdiction{
 	"SK": {2300, 500, true}, "AU": {1000, 0, true}, "NZ": {1500, 1500, true}, "JP": {1000, 800, false}, "SG": {900, 900, true},
 }
 
-// stateTaxes are the rates of the countries that leave the tax to their states. What is reduced is free of it there.
+// stateTaxes are the rates of the countries that leave the tax to their states or provinces; a
+// quote for one of these countries must name the state. What is reduced is free of tax there.
+// Counties and cities levy none.
 var stateTaxes = map[string]map[string]int64{
 	"US": {
 		"AK": 0, "AL": 400, "AR": 650, "AZ": 560, "CA": 725, "CO": 290, "CT": 635, "DC": 600, "DE": 0, "FL": 600, "GA": 400,
@@ -38,23 +45,28 @@ var stateTaxes = map[string]map[string]int64{
 	},
 }
 
-// Product tax codes. The first letter tells what a product is: P goods that can be touched, D what is downloaded, S services.
-const exemptCode = "NT" // no tax, anywhere
+// exemptCode is the product tax code of what is taxed nowhere. Of any other code the first letter
+// tells what the product is: P goods that can be touched, D what is downloaded, S services. The
+// service operator assigns codes (specification section 1), so any text counts as one; an unknown
+// one is taxed in full.
+const exemptCode = "NT"
 
 // reducedCodes are taxed less, or not at all: a book and groceries.
 var reducedCodes = map[string]bool{"PB100000": true, "PF050001": true}
 
-// The fee that Colorado takes for goods delivered to its inhabitants, once per order with something taxed in it.
+// deliveryFee is what Colorado takes for goods delivered to its inhabitants, once per order with
+// something taxed in it (specification section 1). It stands among the items, as a line without an
+// amount whose tax is the fee, so that the lines' taxes still add up to the total.
 var deliveryFee = Line{
 	ItemCode: "RETAIL-DELIVERY-FEE", Description: "Retail delivery fee", Quantity: 1, Tax: money.MustParse("0.29"), Fee: true,
 }
 
-// jurisdictionOf returns who taxes what is shipped to an address: 24019 for an unknown country, 50106 for an unknown state
-// of a country that taxes by state.
+// jurisdictionOf returns who taxes what is shipped to an address: 24019 for an unknown country,
+// 50106 for an unknown state of a country that taxes by state.
 func jurisdictionOf(to Address) (jurisdiction, error) {
 	country, state := strings.ToUpper(to.Country), strings.ToUpper(to.State)
 	if !countries[country] {
-		return jurisdiction{}, refuse("24019", "shipTo.country", to.Country)
+		return jurisdiction{}, Refuse("24019", "shipTo.country", to.Country)
 	}
 	states, byState := stateTaxes[country]
 	if !byState {
@@ -62,12 +74,12 @@ func jurisdictionOf(to Address) (jurisdiction, error) {
 	}
 	rate, known := states[state]
 	if !known {
-		return jurisdiction{}, refuse("50106", "shipTo.state", to.State)
+		return jurisdiction{}, Refuse("50106", "shipTo.state", to.State)
 	}
 	return jurisdiction{standard: rate}, nil
 }
 
-// rate is the tax of a product.
+// rate is the tax of a product by its product tax code, in hundredths of a percent; 0 is exempt.
 func (j jurisdiction) rate(taxCode string) int64 {
 	if taxCode == exemptCode {
 		return 0
@@ -78,7 +90,8 @@ func (j jurisdiction) rate(taxCode string) int64 {
 	return j.standard
 }
 
-// countries are the codes of ISO 3166-1 alpha-2.
+// countries are the codes of ISO 3166-1 alpha-2. The interface knows all of them, also those that
+// tax nothing.
 var countries = setOf(`
 	AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC CD CF CG
 	CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA GB GD GE GF GG GH GI GL
@@ -87,7 +100,7 @@ var countries = setOf(`
 	NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV
 	SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW`)
 
-// setOf makes a set of words that are parted by space.
+// setOf makes a set of words that are parted by space or line feeds.
 func setOf(words string) map[string]bool {
 	set := map[string]bool{}
 	for _, word := range strings.Fields(words) {

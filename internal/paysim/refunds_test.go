@@ -1,6 +1,7 @@
 package paysim_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -119,6 +120,30 @@ func TestRefundsNeverGiveBackMoreThanWasPaid(t *testing.T) {
 	})
 }
 
+// Eight merchants' servers refund 10.00 of 52.50 at once: five may.
+func TestRefundsAtOnceNeverGiveBackMoreThanWasPaid(t *testing.T) {
+	t.Parallel()
+	s := newStage()
+	paid := s.charged(t, nil)
+	codes := make(chan string, 8)
+	for range cap(codes) {
+		go func() {
+			_, err := s.Refund(paid.ID, part("10.00", ""))
+			if refused := (*paysim.Refusal)(nil); errors.As(err, &refused) {
+				codes <- refused.Code
+				return
+			}
+			codes <- ""
+		}()
+	}
+	count := map[string]int{}
+	for range cap(codes) {
+		count[<-codes]++
+	}
+	wants(t, "refunded", count[""], 5)
+	wants(t, "refused", count["14009"], 3)
+}
+
 func TestADeliveryFeeIsNotRefunded(t *testing.T) {
 	t.Parallel()
 	s := newStage()
@@ -196,7 +221,7 @@ func TestARefundByBankIsPendingFirst(t *testing.T) {
 	s.heard()
 	refund, err := s.Refund(paid.ID, part("10.00", ""))
 	wants(t, "error", err, nil)
-	wants(t, "status", refund.Status, paysim.RefundPending)
+	wants(t, "status", refund.Status, "PENDING")
 	called, err := s.Refund(paid.ID, part("20.00", ""))
 	wants(t, "error", err, nil)
 	wants(t, "error of calling it back", s.CancelRefund(called.ID), nil)
@@ -204,4 +229,23 @@ func TestARefundByBankIsPendingFirst(t *testing.T) {
 	s.agenda.Advance(4 * day)
 	wants(t, "IPNs in the end", s.heard(), "REFUND")
 	wants(t, "code of calling it back too late", codeOf(t, s.CancelRefund(refund.ID)), "20009")
+}
+
+// The fee is what a refund leaves and a dispute takes, so both can be under way for one charge.
+func TestABankRefundThatEndsDoesNotEndADispute(t *testing.T) {
+	t.Parallel()
+	s := newStage()
+	q, err := s.CreateQuote(aQuote(func(r *paysim.QuoteRequest) { r.ShipTo.State = "CO" }))
+	wants(t, "error", err, nil)
+	paid := s.charged(t, func(r *paysim.CardRequest) { s.with(q)(r); r.Card = cardNumbered("4012888888881881") })
+	s.agenda.Advance(4 * day)
+	_, err = s.Refund(paid.ID, paysim.RefundRequest{})
+	wants(t, "error", err, nil)
+	d, err := s.OpenDispute(paid.ID, nil, "")
+	wants(t, "error", err, nil)
+	wants(t, "disputed", d.Amount.String(), "0.29")
+	s.agenda.Advance(4 * day)
+	wants(t, "state while the dispute is open", s.state(t, paid.ID), paysim.Disputed)
+	wants(t, "error", s.ChangeDispute(d.ID, paysim.DisputeWon), nil)
+	wants(t, "state when it is won", s.state(t, paid.ID), paysim.Refunded)
 }

@@ -3,6 +3,7 @@ package paysim
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/ipn-receiver/ipn-receiver/internal/paysim/notice"
@@ -16,16 +17,14 @@ const (
 
 // CreateSubscription begins a subscription and charges its first period (IPN CHARGE). If a trial comes first, or the first
 // charge is overridden with zero, nothing is charged yet (IPN AUTH_ONLY). The answers are 10001 for a plan that does not
-// exist, and those of amounts, payers, cards and tax quotes; a refused card leaves no subscription behind.
+// exist, a trial of more than ten years and texts that are too long, and those of amounts, payers, cards and tax quotes; a
+// refused card leaves no subscription behind.
 func (s *Service) CreateSubscription(r SubscriptionRequest) (Subscription, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	plan, err := planOf(r.PlanID)
+	plan, err := r.plan()
 	if err != nil {
 		return Subscription{}, err
-	}
-	if r.TrialDays > 0 {
-		plan.Trial = time.Duration(r.TrialDays) * 24 * time.Hour
 	}
 	shopper, err := s.payer(r.VaultedShopperID, r.Payer, r.Card)
 	if err != nil {
@@ -43,6 +42,24 @@ func (s *Service) CreateSubscription(r SubscriptionRequest) (Subscription, error
 	s.subscriptions[sub.ID] = sub
 	s.schedule(sub)
 	return sub.copy(), nil
+}
+
+// longestTrial is a bound of the simulator's own, ten years, and keeps the first charge within what a time.Duration can hold.
+const longestTrial = 3650 // days
+
+// plan is the plan that is asked for, with the trial that is asked for.
+func (r SubscriptionRequest) plan() (Plan, error) {
+	plan, err := planOf(r.PlanID)
+	if err != nil {
+		return Plan{}, err
+	}
+	if r.TrialDays > longestTrial {
+		return Plan{}, Refuse("10001", "overrideTrialPeriodDays", strconv.Itoa(r.TrialDays))
+	}
+	if r.TrialDays > 0 {
+		plan.Trial = time.Duration(r.TrialDays) * day
+	}
+	return plan, checkTexts(r.SoftDescriptor, r.MerchantTransactionID)
 }
 
 // newSubscription is one that has charged nothing and is not kept yet: it may still be refused. Its number is given out
@@ -124,7 +141,7 @@ func (s *Service) Subscription(id string) (Subscription, error) {
 func (s *Service) subscription(id string) (*Subscription, error) {
 	sub, known := s.subscriptions[id]
 	if !known {
-		return nil, refuse("90009", "subscriptionId", id)
+		return nil, Refuse("90009", "subscriptionId", id)
 	}
 	return sub, nil
 }
@@ -167,7 +184,7 @@ func (s *Service) Renew(id string) error {
 		return err
 	}
 	if sub.Status != Active {
-		return refuse("10001", "status", sub.Status)
+		return Refuse("10001", "status", sub.Status)
 	}
 	sub.NextCharge = s.agenda.Now()
 	s.renew(sub)

@@ -41,11 +41,11 @@ func (c SubscriptionChange) check(sub *Subscription) error {
 	alone := c.AutoRenew == nil && c.Status == "" && c.Card == nil
 	switch {
 	case c.Status != "" && c.Status != Active && c.Status != Canceled:
-		return refuse("10001", "status", c.Status)
+		return Refuse("10001", "status", c.Status)
 	case c.PlanID != nil && !alone:
-		return refuse("10001", "planId", strconv.FormatInt(*c.PlanID, 10))
+		return Refuse("10001", "planId", strconv.FormatInt(*c.PlanID, 10))
 	case sub.Status == Canceled && c.Status != Active:
-		return refuse("10001", "status", sub.Status)
+		return Refuse("10001", "status", sub.Status)
 	}
 	return nil
 }
@@ -69,13 +69,15 @@ func (s *Service) newPrice(sub *Subscription, c SubscriptionChange) (Plan, price
 		return plan, p, err
 	}
 	switch {
+	case c.RecurringTaxReference != "" && c.RecurringTaxReference == was.reference && p.amount == was.amount:
+		return plan, was, nil // told again, not anew: the quote is taken, but by this subscription
 	case c.RecurringTaxReference != "":
 		p, err := s.quoted(p, c.RecurringTaxReference, sub.Currency)
 		return plan, p, err
 	case p.amount == was.amount, p.net > 0 && p.net == was.net:
 		return plan, was, nil
 	case was.reference != "":
-		return plan, p, refuse("43003", "recurringTaxReference", "")
+		return plan, p, Refuse("43003", "recurringTaxReference", "")
 	}
 	return plan, p, nil
 }
@@ -84,7 +86,7 @@ func (s *Service) newPrice(sub *Subscription, c SubscriptionChange) (Plan, price
 func otherPlan(sub *Subscription, id int64) (Plan, error) {
 	plan, err := planOf(id)
 	if err == nil && plan.Currency != sub.Currency {
-		err = refuse("20026", "planId", strconv.FormatInt(id, 10))
+		err = Refuse("20026", "planId", strconv.FormatInt(id, 10))
 	}
 	return plan, err
 }

@@ -26,7 +26,7 @@ func (s *Service) Plans() []Plan { return slices.Clone(plans) }
 func planOf(id int64) (Plan, error) {
 	at := slices.IndexFunc(plans, func(p Plan) bool { return p.ID == id })
 	if at < 0 {
-		return Plan{}, refuse("10001", "planId", strconv.FormatInt(id, 10))
+		return Plan{}, Refuse("10001", "planId", strconv.FormatInt(id, 10))
 	}
 	return plans[at], nil
 }

@@ -304,6 +304,9 @@ func TestSubscriptionsThatCannotBeginAreRefused(t *testing.T) {
 		"a negative amount":     {func(r *paysim.SubscriptionRequest) { r.InitialAmount = pointer(money.Units(-1)) }, "14005"},
 		"renewals for nothing":  {func(r *paysim.SubscriptionRequest) { r.RecurringAmount = pointer(money.Units(0)) }, "14005"},
 		"fractions of a cent":   {func(r *paysim.SubscriptionRequest) { r.RecurringAmount = pointer(money.MustParse("1.001")) }, "10001"},
+		"a trial of centuries":  {func(r *paysim.SubscriptionRequest) { r.TrialDays = 200_000 }, "10001"},
+		"a long descriptor":     {func(r *paysim.SubscriptionRequest) { r.SoftDescriptor = strings.Repeat("x", 21) }, "10001"},
+		"a long merchant's id":  {func(r *paysim.SubscriptionRequest) { r.MerchantTransactionID = strings.Repeat("x", 51) }, "10001"},
 		"a quote nobody made":   {func(r *paysim.SubscriptionRequest) { r.InitialTaxReference = "unknown" }, "300"},
 		"a quote for the trial": {func(r *paysim.SubscriptionRequest) { r.PlanID, r.InitialTaxReference = trialPlan, "unknown" }, "300"},
 	} {
@@ -446,6 +449,12 @@ func TestATaxedSubscriptionChangesItsAmountOnlyWithAQuote(t *testing.T) {
 		"a new quote of the same amount": {func(s *stage, t *testing.T) paysim.SubscriptionChange {
 			return paysim.SubscriptionChange{RecurringTaxReference: s.taxed(t, "25.00", "USD").Reference}
 		}, "", "26.56"},
+		"the quote it has already": {func(s *stage, _ *testing.T) paysim.SubscriptionChange {
+			return paysim.SubscriptionChange{RecurringTaxReference: s.Subscriptions()[0].RecurringTaxReference}
+		}, "", "26.56"},
+		"the quote it has already for another amount": {func(s *stage, _ *testing.T) paysim.SubscriptionChange {
+			return paysim.SubscriptionChange{RecurringTaxReference: s.Subscriptions()[0].RecurringTaxReference, RecurringAmount: pointer(money.Units(30))}
+		}, "43010", ""},
 		"the same amount again": {func(*stage, *testing.T) paysim.SubscriptionChange {
 			return paysim.SubscriptionChange{RecurringAmount: pointer(money.MustParse("26.56"))}
 		}, "", "26.56"},

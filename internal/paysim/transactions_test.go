@@ -166,6 +166,24 @@ func TestAVaultedShopperPaysWithTheCardOfLastTime(t *testing.T) {
 	wants(t, "name", second.Shopper.FirstName, "José")
 }
 
+func TestARefusedRequestLeavesTheCardOfLastTime(t *testing.T) {
+	t.Parallel()
+	s := newStage()
+	first := s.charged(t, nil)
+	again := func(change func(*paysim.CardRequest)) func(*paysim.CardRequest) {
+		return func(r *paysim.CardRequest) {
+			r.VaultedShopperID, r.Holder = first.Shopper.ID, paysim.Shopper{}
+			change(r)
+		}
+	}
+	_, err := s.CreateTransaction(aCharge(again(func(r *paysim.CardRequest) {
+		r.Card, r.TaxReference = cardNumbered("4000000000000002"), "unknown"
+	})))
+	wants(t, "code", codeOf(t, err), "300")
+	second := s.charged(t, again(func(r *paysim.CardRequest) { r.Card = paysim.Card{} }))
+	wants(t, "last four", second.Card.LastFour(), "1111")
+}
+
 func TestAnAuthorizationIsCapturedOnceAndWhole(t *testing.T) {
 	t.Parallel()
 	s := newStage().portal(t, "AUTH_ONLY_SINGLE_CHARGE")

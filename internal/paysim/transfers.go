@@ -38,8 +38,8 @@ var (
 func TransferCountries() []string { return slices.Clone(transferCountries) }
 
 // CreateTransfer begins a bank transfer, which waits until the shopper has been at the bank. The answers are 16001 without
-// a return URL, 10001 for one that is not an http or https URL, 20035 for a country or a currency without such transfers, and
-// those of amounts and payers.
+// a return URL, 10001 for one that is not an http or https URL and for texts that are too long, 20035 for a country or a
+// currency without such transfers, and those of amounts and payers.
 func (s *Service) CreateTransfer(r TransferRequest) (Transfer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -51,7 +51,7 @@ func (s *Service) CreateTransfer(r TransferRequest) (Transfer, error) {
 		return Transfer{}, err
 	}
 	if !slices.Contains(transferCountries, strings.ToUpper(payer.Country)) {
-		return Transfer{}, refuse("20035", "country", payer.Country)
+		return Transfer{}, Refuse("20035", "country", payer.Country)
 	}
 	t := &Transfer{
 		OrderID: s.number(), Status: TransferPending, Amount: r.Amount, Currency: r.Currency, ReturnURL: r.ReturnURL, Payer: payer,
@@ -67,17 +67,17 @@ func (r TransferRequest) check() error {
 	back, err := url.Parse(r.ReturnURL)
 	switch {
 	case r.ReturnURL == "":
-		return refuse("16001", "returnUrl", "")
+		return Refuse("16001", "returnUrl", "")
 	case err != nil, back.Host == "", back.Scheme != "http" && back.Scheme != "https":
-		return refuse("10001", "returnUrl", r.ReturnURL)
+		return Refuse("10001", "returnUrl", r.ReturnURL)
 	}
 	if err := payable(r.Amount, r.Currency, "amount"); err != nil {
 		return err
 	}
 	if !slices.Contains(transferCurrencies, r.Currency) {
-		return refuse("20035", "currency", r.Currency)
+		return Refuse("20035", "currency", r.Currency)
 	}
-	return nil
+	return checkTexts(r.SoftDescriptor, r.MerchantTransactionID)
 }
 
 // suffix is the last part of a first name that chooses an outcome, "" when there is none.
@@ -107,7 +107,7 @@ func (s *Service) Transfer(orderID int64) (Transfer, error) {
 func (s *Service) transfer(orderID int64) (*Transfer, error) {
 	t, known := s.transfers[orderID]
 	if !known {
-		return nil, refuse("20009", "orderId", strconv.FormatInt(orderID, 10))
+		return nil, Refuse("20009", "orderId", strconv.FormatInt(orderID, 10))
 	}
 	return t, nil
 }
@@ -135,11 +135,11 @@ func (s *Service) transferWhere(property, id string, is func(*Transfer) bool) (T
 	}
 	switch len(found) {
 	case 0:
-		return Transfer{}, refuse("20009", property, id)
+		return Transfer{}, Refuse("20009", property, id)
 	case 1:
 		return found[0].copy(), nil
 	}
-	return Transfer{}, refuse("20002", property, id)
+	return Transfer{}, Refuse("20002", property, id)
 }
 
 // Transfers returns copies of all, newest first.

@@ -3,6 +3,7 @@ package paysim_test
 import (
 	"net/url"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -145,6 +146,8 @@ func TestTransfersThatCannotBeginAreRefused(t *testing.T) {
 		"a country without transfers":    {func(r *paysim.TransferRequest) { r.Payer.Country = "us" }, "20035"},
 		"a shopper who is not in vault":  {func(r *paysim.TransferRequest) { r.VaultedShopperID = 7 }, "15008"},
 		"a payer without a name at all":  {func(r *paysim.TransferRequest) { r.Payer = paysim.Shopper{Country: "de"} }, "30"},
+		"a descriptor that is too long":  {func(r *paysim.TransferRequest) { r.SoftDescriptor = strings.Repeat("é", 21) }, "10001"},
+		"a merchant's id of 51 letters":  {func(r *paysim.TransferRequest) { r.MerchantTransactionID = strings.Repeat("é", 51) }, "10001"},
 		"a fraction of a cent is no sum": {func(r *paysim.TransferRequest) { r.Amount = 1 }, "10001"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -70,8 +70,8 @@ const (
 // AloneConfiguring calls do while no other process of this database is in AloneConfiguring, and waits for its turn as
 // long as ctx lives. The turn rests on an advisory lock in a session of its own, so a process that died or froze holds
 // nobody up for more than a few seconds. The context of do ends when the turn is lost with the session; do then returns
-// soon, having made sure of nothing. It fails with ipn.ErrUnavailable when the turn cannot be had, or was lost before do
-// was done; else with what do fails with.
+// soon, having made sure of nothing. It fails with ipn.ErrUnavailable when the turn cannot be had, or when do fails after
+// the turn was lost; else with what do fails with.
 func (s *Store) AloneConfiguring(ctx context.Context, do func(ctx context.Context) error) error {
 	conn, err := s.awaitTurn(ctx)
 	if err != nil {

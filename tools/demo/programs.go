@@ -77,6 +77,7 @@ func foreign(environ []string) []string {
 func (p *program) kill() {
 	_ = p.process.Process.Kill()
 	<-p.ended
+	p.process = nil // nothing is left to stop
 }
 
 // stopTime is how long a program may take to end in order.

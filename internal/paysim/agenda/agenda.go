@@ -25,15 +25,23 @@ type Agenda struct {
 	changed chan struct{} // has room for one: something earlier is due, or the clock was set
 }
 
+// Fastest is the greatest speed of a clock: in a second of the world eleven and a half days pass. A speed is more than 0: on
+// a clock that stands nothing ever becomes due.
+const Fastest = 1e6
+
+// possible is false for what is not a number, too.
+func possible(speed float64) bool { return speed > 0 && speed <= Fastest }
+
 type entry struct {
 	at     time.Time
 	number int64 // of entering: what is due at one time is done in this order
 	do     func()
 }
 
-// New returns an agenda that begins at start and runs speed times as fast as the world; a speed of 0 or less counts as 1.
+// New returns an agenda that begins at start and runs speed times as fast as the world; a speed that is none, see Fastest,
+// counts as 1.
 func New(start time.Time, speed float64) *Agenda {
-	if speed <= 0 {
+	if !possible(speed) {
 		speed = 1
 	}
 	return &Agenda{speed: speed, base: start, real: time.Now(), changed: make(chan struct{}, 1)}
@@ -46,8 +54,9 @@ func (a *Agenda) Now() time.Time {
 	return a.now()
 }
 
+// now stops at the end of what a time.Duration can hold, 146 years from base: past it the clock would jump far back.
 func (a *Agenda) now() time.Time {
-	return a.base.Add(time.Duration(float64(time.Since(a.real)) * a.speed))
+	return a.base.Add(time.Duration(min(float64(time.Since(a.real))*a.speed, 1<<62)))
 }
 
 // Speed is how many times as fast as the world the clock runs.
@@ -57,9 +66,9 @@ func (a *Agenda) Speed() float64 {
 	return a.speed
 }
 
-// SetSpeed changes how fast the clock runs from now on. A speed of 0 or less is ignored.
+// SetSpeed changes how fast the clock runs from now on. A speed that is none, see Fastest, is ignored.
 func (a *Agenda) SetSpeed(speed float64) {
-	if speed <= 0 {
+	if !possible(speed) {
 		return
 	}
 	a.mu.Lock()
@@ -129,7 +138,8 @@ func (a *Agenda) take(target time.Time) (entry, bool) {
 	return heap.Pop(&a.due).(entry), true
 }
 
-// Run does what becomes due as the clock goes on, until ctx ends.
+// Run does what becomes due as the clock goes on, until ctx ends. It sleeps until the next entry is due, and is woken when
+// something is entered, or the clock is set.
 func (a *Agenda) Run(ctx context.Context) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
@@ -154,8 +164,8 @@ func (a *Agenda) untilNext() time.Duration {
 	if len(a.due) == 0 {
 		return time.Hour
 	}
-	wait := time.Duration(math.Ceil(float64(a.due[0].at.Sub(a.now())) / a.speed)) // rounded down, it would not be due yet
-	return min(max(wait, 0), time.Hour)
+	wait := math.Ceil(float64(a.due[0].at.Sub(a.now())) / a.speed) // rounded down, it would not be due yet
+	return time.Duration(min(max(wait, 0), float64(time.Hour)))    // bounded first: a slow clock takes longer than a Duration holds
 }
 
 func (a *Agenda) notice() {
@@ -184,6 +194,7 @@ func (e *entries) Push(x any) { *e = append(*e, x.(entry)) }
 func (e *entries) Pop() any {
 	old := *e
 	last := old[len(old)-1]
+	old[len(old)-1] = entry{} // what it holds on to is not to be kept by the array behind the slice
 	*e = old[:len(old)-1]
 	return last
 }

@@ -2,6 +2,7 @@ package agenda_test
 
 import (
 	"context"
+	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -42,6 +43,9 @@ func TestTheClockRunsAtItsSpeed(t *testing.T) {
 		{"slower", 0.25, 250 * time.Millisecond},
 		{"none is like the world's", 0, time.Second},
 		{"so is a backward one", -5, time.Second},
+		{"as fast as it can", agenda.Fastest, agenda.Fastest * time.Second},
+		{"none that is faster", math.Inf(1), time.Second},
+		{"no number", math.NaN(), time.Second},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -63,6 +67,8 @@ func TestANewSpeedCountsFromNowOn(t *testing.T) {
 		time.Sleep(time.Minute)
 		a.SetSpeed(0) // ignored
 		a.SetSpeed(-1)
+		a.SetSpeed(math.NaN())
+		a.SetSpeed(2 * agenda.Fastest)
 		if got, want := a.Now().Sub(start), 61*time.Minute; got != want || a.Speed() != 60 {
 			t.Errorf("%v have passed at speed %v, want %v", got, a.Speed(), want)
 		}
@@ -184,6 +190,30 @@ func TestWhatIsFurtherThanAnHourIsDoneToo(t *testing.T) {
 		synctest.Wait()
 		if done.Load() != 2 {
 			t.Errorf("%d were done, want 2", done.Load())
+		}
+	})
+}
+
+// A clock so slow that what is due is further off than a time can tell must wait, and not ask without end.
+func TestRunSleepsHoweverSlowTheClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := agenda.New(start, 1e-12)
+		run(t, a)
+		a.After(365*24*time.Hour, func() { t.Error("done ages too early") })
+		time.Sleep(100 * time.Hour)
+	})
+}
+
+func TestTheFastestClockNeverGoesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := agenda.New(start, agenda.Fastest)
+		before := a.Now()
+		for range 10 {
+			time.Sleep(time.Hour)
+			if now := a.Now(); now.Before(before) {
+				t.Fatalf("after %v the clock shows %v", before, now)
+			}
+			before = a.Now()
 		}
 	})
 }

@@ -94,6 +94,9 @@ func TestAConfigurationIsRefusedAndTheOldOneStays(t *testing.T) {
 		{"destinations that are a text", "application/json", `{"ipnDestinations":"https://new.example.com",` + rest + `}`, "10001", "ipnDestinations"},
 		{"a setting nobody knows", "application/json", there + `}],"more":true,` + rest + `}`, "10001", "more"},
 		{"XML of something else", "application/xml", `<messages/>`, "10001", ""},
+		{"XML whose destinations have another name", "application/xml", inXML(`<destination><ipn-url>https://new.example.com</ipn-url></destination>`), "10001", "ipnDestinations"},
+		{"XML with the names of JSON", "application/xml", inXML(`<ipn-destination><ipn-url>https://new.example.com</ipn-url><sendCharge>true</sendCharge></ipn-destination>`), "10001", "sendCharge"},
+		{"XML with something behind it", "application/xml", inXML(`<ipn-destination><ipn-url>https://new.example.com</ipn-url></ipn-destination>`) + `<more/>`, "10001", ""},
 		{"XML that is cut", "application/xml", `<notification-config>`, "10001", ""},
 		{"a form", "application/x-www-form-urlencoded", `ipnUrl=a`, "", ""},
 	} {
@@ -105,5 +108,26 @@ func TestAConfigurationIsRefusedAndTheOldOneStays(t *testing.T) {
 			wants(t, "refused", got.status >= 400, true)
 			wants(t, "URL", w.ask(t, http.MethodGet, configurationPath, "").at("ipnDestinations.0.ipnUrl"), "https://old.example.com")
 		})
+	}
+}
+
+// inXML is a configuration in XML with these destinations.
+func inXML(destinations string) string {
+	return `<notification-config><ipn-destinations>` + destinations + `</ipn-destinations><ensure-notification-receipt>true</ensure-notification-receipt>` +
+		`<receive-affiliate-notifications>false</receive-affiliate-notifications></notification-config>`
+}
+
+// Every answer follows from what was asked: which of two mistakes is told must not be a matter of luck.
+func TestOfTwoMistakesTheSameOneIsToldEachTime(t *testing.T) {
+	t.Parallel()
+	w := newWire(t)
+	for name, body := range map[string]string{
+		"two members that nobody knows":  `{"ipnDestinations":[{"ipnUrl":"https://new.example.com","a":true,"b":true,"c":true}],` + rest + `}`,
+		"two settings that nobody knows": `{"ipnDestinations":[{"ipnUrl":"https://new.example.com"}],"a":true,"b":true,"c":true,` + rest + `}`,
+		"two values that cannot be":      `{"ipnDestinations":[{"ipnUrl":"https://new.example.com","a":1,"b":1,"c":1}],` + rest + `}`,
+	} {
+		for range 20 {
+			wants(t, name, w.ask(t, http.MethodPost, configurationPath, body).at("message.0.invalidProperty.name"), "a")
+		}
 	}
 }

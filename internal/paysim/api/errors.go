@@ -6,27 +6,32 @@ import (
 	"github.com/ipn-receiver/ipn-receiver/internal/paysim"
 )
 
-// messages is the JSON body of an error. It is always a list, here of one.
+// messages is the body of an error. It is always a list, here of one. In XML it is the element
+// messages, in no namespace: a client is not to depend on one.
 type messages struct {
-	Message []message `json:"message"`
+	XMLName xml.Name  `json:"-" xml:"messages"`
+	Message []message `json:"message" xml:"message"`
 }
 
-// message is one thing that was wrong. Everything but the description may be absent.
+// message is one thing that was wrong. Everything but the description may be absent. Its members
+// stand in the order that the XML schema fixes; the code is a text here, though clients must take a
+// number as well.
 type message struct {
-	Name        string       `json:"errorName,omitempty"`
-	Code        string       `json:"code,omitempty"`
-	Description string       `json:"description"`
-	Property    *property    `json:"invalidProperty,omitempty"`
-	Fraud       *fraudEvents `json:"fraudEvents,omitempty"`
+	Name        string       `json:"errorName,omitempty" xml:"error-name,omitempty"`
+	Code        string       `json:"code,omitempty" xml:"code,omitempty"`
+	Description string       `json:"description" xml:"description"`
+	Property    *property    `json:"invalidProperty,omitempty" xml:"invalid-property,omitempty"`
+	Fraud       *fraudEvents `json:"fraudEvents,omitempty" xml:"fraud-events,omitempty"`
 }
 
-// property is the member to blame, by the path the request had it under, and what it held.
+// property is the member to blame, by the path the request had it under, and what it held; "" for
+// what may not be repeated, as a card number.
 type property struct {
 	Name  string `json:"name" xml:"name"`
 	Value string `json:"messageValue" xml:"message-value"`
 }
 
-// fraudEvents are the rules that a payment broke.
+// fraudEvents are the rules that a payment broke; they come with code 14002 only.
 type fraudEvents struct {
 	Event []fraudEvent `json:"fraudEvent" xml:"fraud-event"`
 }
@@ -38,31 +43,10 @@ type fraudEvent struct {
 	Expression string `json:"fraudEventExpression" xml:"expression"`
 }
 
-// jsonMessages is a refusal as the body of an answer in JSON.
-func jsonMessages(r *paysim.Refusal) messages {
+// messagesOf is a refusal as the body of an answer, in JSON or in XML.
+func messagesOf(r *paysim.Refusal) messages {
 	m := message{Name: r.Name, Code: r.Code, Description: r.Description, Property: blamed(r), Fraud: suspicions(r)}
 	return messages{Message: []message{m}}
-}
-
-// xmlError is the same in XML, its elements in the documented order.
-type xmlError struct {
-	XMLName xml.Name     `xml:"messages"`
-	Message []xmlMessage `xml:"message"`
-}
-
-// xmlMessage is one thing that was wrong, in XML.
-type xmlMessage struct {
-	Name        string       `xml:"error-name,omitempty"`
-	Code        string       `xml:"code,omitempty"`
-	Description string       `xml:"description"`
-	Property    *property    `xml:"invalid-property,omitempty"`
-	Fraud       *fraudEvents `xml:"fraud-events,omitempty"`
-}
-
-// xmlMessages is a refusal as the body of an answer in XML. It stands in no namespace.
-func xmlMessages(r *paysim.Refusal) xmlError {
-	m := xmlMessage{Name: r.Name, Code: r.Code, Description: r.Description, Property: blamed(r), Fraud: suspicions(r)}
-	return xmlError{Message: []xmlMessage{m}}
 }
 
 // blamed is the property of a refusal, nil when none is to blame.

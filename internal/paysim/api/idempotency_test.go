@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ipn-receiver/ipn-receiver/internal/paysim"
 	"github.com/ipn-receiver/ipn-receiver/internal/paysim/notice"
@@ -49,23 +50,84 @@ func TestAKeyIsShortAndPlain(t *testing.T) {
 	}
 }
 
+// Two requests with one key, the second while the bank still thinks about the first; and a day of the simulated clock makes no
+// difference: what runs is not forgotten, however old its key is.
 func TestARequestThatStillRunsIsNotDoneTwice(t *testing.T) {
 	t.Parallel()
+	for name, age := range map[string]time.Duration{"at once": 0, "a day later": day} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWire(t)
+			running, goOn := make(chan struct{}, 2), make(chan struct{})
+			w.send = func(string, notice.Notice) { running <- struct{}{}; <-goOn }
+			w.takesCharges()
+			post := func() said {
+				return w.ask(t, http.MethodPost, "/services/2/transactions", charge("AUTH_CAPTURE", "10.00", ""), "idempotency-key: once")
+			}
+			first := make(chan said)
+			go func() { first <- post() }()
+			<-running
+			w.agenda.Advance(age)
+			meanwhile := post()
+			close(goOn)
+			wants(t, "status meanwhile", meanwhile.status, http.StatusConflict)
+			wants(t, "code meanwhile", meanwhile.code(), "60102")
+			wants(t, "the answer afterwards is the first one's", (<-first).text == post().text, age == 0)
+		})
+	}
+}
+
+// Whoever comes second may be told that the first still runs, but of a charge under one key there is one.
+func TestOfRequestsAtOnceWithOneKeyOneIsDone(t *testing.T) {
+	t.Parallel()
 	w := newWire(t)
-	running, goOn := make(chan struct{}), make(chan struct{})
-	w.send = func(string, notice.Notice) { running <- struct{}{}; <-goOn }
+	answers := make(chan said, 8)
+	for range cap(answers) {
+		go func() {
+			answers <- w.ask(t, http.MethodPost, "/services/2/transactions", charge("AUTH_CAPTURE", "10.00", ""), "idempotency-key: once")
+		}()
+	}
+	done := map[string]bool{}
+	for range cap(answers) {
+		if got := <-answers; got.status == http.StatusOK {
+			done[got.text] = true
+		} else {
+			wants(t, "code", got.code(), "60102")
+		}
+	}
+	wants(t, "different answers", len(done), 1)
+	wants(t, "transactions", len(w.service.Transactions()), 1)
+}
+
+// takesCharges configures a destination for the IPNs of charges.
+func (w *wire) takesCharges() {
 	w.service.ReplaceConfiguration(paysim.Configuration{
 		Destinations: []paysim.Destination{{URL: "https://hooks.example.com", Send: map[string]bool{"sendCharge": true}}},
 	})
-	post := func() said {
-		return w.ask(t, http.MethodPost, "/services/2/transactions", charge("AUTH_CAPTURE", "10.00", ""), "idempotency-key: once")
+}
+
+// A request that died has perhaps moved money: the caller who sends it again must neither hear for a day that it still runs,
+// nor move it twice.
+func TestARequestThatDiedIsNotDoneAgain(t *testing.T) {
+	t.Parallel()
+	w := newWire(t)
+	w.send = func(string, notice.Notice) { panic(http.ErrAbortHandler) } // the server cuts the connection, and is silent about it
+	w.takesCharges()
+	body := charge("AUTH_CAPTURE", "10.00", "")
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.url+"/services/2/transactions", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
 	}
-	first := make(chan said)
-	go func() { first <- post() }()
-	<-running
-	meanwhile := post()
-	close(goOn)
-	wants(t, "status meanwhile", meanwhile.status, http.StatusConflict)
-	wants(t, "code meanwhile", meanwhile.code(), "60102")
-	wants(t, "answer afterwards", (<-first).text, post().text)
+	r.SetBasicAuth("merchant", "pass:word")
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Idempotency-Key", "once")
+	r.GetBody = nil // else the client would send it again by itself
+	if response, err := http.DefaultClient.Do(r); err == nil {
+		_ = response.Body.Close()
+		t.Fatalf("answered %d", response.StatusCode)
+	}
+	again := w.ask(t, http.MethodPost, "/services/2/transactions", body, "idempotency-key: once")
+	wants(t, "status of "+again.text, again.status, http.StatusInternalServerError)
+	wants(t, "code", again.code(), "10000")
+	wants(t, "transactions", len(w.service.Transactions()), 1)
 }

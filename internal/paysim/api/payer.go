@@ -1,10 +1,15 @@
 package api
 
-import "github.com/ipn-receiver/ipn-receiver/internal/paysim"
+import (
+	"strings"
 
-// payerInfo is who pays a subscription or a bank transfer.
+	"github.com/ipn-receiver/ipn-receiver/internal/paysim"
+)
+
+// payerInfo is who pays a subscription or a bank transfer (specification sections 2.5 and 2.7), in
+// requests and answers. Members that are empty are left out of answers, but for the names.
 type payerInfo struct {
-	FirstName string `json:"firstName"`
+	FirstName string `json:"firstName"` // for a bank transfer with a suffix that chooses the outcome (section 3.2)
 	LastName  string `json:"lastName"`
 	Zip       string `json:"zip,omitempty"`
 	Country   string `json:"country,omitempty"` // two letters, lower case in answers
@@ -17,6 +22,7 @@ type payerInfo struct {
 }
 
 // lacks names the first member without which a bank transfer cannot be made, "" when all are there.
+// A subscription asks for less: what it lacks, the service says.
 func (p payerInfo) lacks() string {
 	for _, must := range []struct{ name, value string }{
 		{"firstName", p.FirstName}, {"lastName", p.LastName}, {"country", p.Country},
@@ -28,6 +34,7 @@ func (p payerInfo) lacks() string {
 	return ""
 }
 
+// shopper is the payer as the account will know them.
 func (p payerInfo) shopper() paysim.Shopper {
 	return paysim.Shopper{
 		FirstName: p.FirstName, LastName: p.LastName, Zip: p.Zip, Country: p.Country, State: p.State, City: p.City,
@@ -35,9 +42,11 @@ func (p payerInfo) shopper() paysim.Shopper {
 	}
 }
 
+// payerOf shows what the account knows of a payer, the country in lower case whatever case it came
+// in.
 func payerOf(s *paysim.Shopper) payerInfo {
 	return payerInfo{
-		FirstName: s.FirstName, LastName: s.LastName, Zip: s.Zip, Country: s.Country, State: s.State, City: s.City,
+		FirstName: s.FirstName, LastName: s.LastName, Zip: s.Zip, Country: strings.ToLower(s.Country), State: s.State, City: s.City,
 		Address: s.Address1, Company: s.Company, Email: s.Email, Phone: s.Phone,
 	}
 }

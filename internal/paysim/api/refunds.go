@@ -8,6 +8,7 @@ import (
 )
 
 // refundBody asks for a refund (specification section 2.6). An empty one refunds everything.
+// Metadata and vendors' shares are taken and not looked at.
 type refundBody struct {
 	Amount              amount `json:"amount"`
 	TaxAmount           amount `json:"taxAmount"`
@@ -15,10 +16,11 @@ type refundBody struct {
 	CancelSubscriptions *bool  `json:"cancelSubscriptions"` // absent: true
 }
 
-// refundView is a refund as the interface shows it.
+// refundView is a refund as the interface shows it. The specification leaves it open (section 4);
+// these are the documented members. Other than a transactionId, its number is a number.
 type refundView struct {
-	ID                  int64        `json:"refundTransactionId"`
-	Amount              money.Amount `json:"amount"`
+	ID                  int64        `json:"refundTransactionId"` // comes back as reversalRefNum of the IPN
+	Amount              money.Amount `json:"amount"`              // with tax
 	TaxAmount           money.Amount `json:"taxAmount"`
 	Currency            string       `json:"currency"`
 	Date                string       `json:"date"` // MM/DD/YYYY
@@ -27,11 +29,14 @@ type refundView struct {
 	CancelSubscriptions bool         `json:"cancelSubscriptions"`
 }
 
-// registerRefunds serves refunds by the service's number and by the merchant's own, and the calling back of those that wait.
+// registerRefunds serves refunds by the service's number and by the merchant's own, and the calling
+// back of those that wait (204, or 20009 when there is no such refund, or it is final).
 func (d *door) registerRefunds() {
 	d.path("/services/2/transactions/refund/{id}", map[string]operation{http.MethodPost: func(r *request) (answer, error) {
 		return d.refund(r, r.PathValue("id"))
 	}})
+	// A merchant's number that several transactions have is refused with 20002, before anything is
+	// refunded.
 	d.path("/services/2/transactions/refund/merchant/{id}", map[string]operation{http.MethodPost: func(r *request) (answer, error) {
 		t, err := d.service.TransactionByMerchantID(r.PathValue("id"))
 		if err != nil {
@@ -44,7 +49,8 @@ func (d *door) registerRefunds() {
 	}})
 }
 
-// refund answers 200 with the refund. Its tax is told even where the request, of the whole, did not.
+// refund answers 200 with the refund. Its amount and tax are told even where the request, of the
+// whole, did not: a merchant needs them for the books.
 func (d *door) refund(r *request, id string) (answer, error) {
 	body := refundBody{}
 	if err := r.decodeOptional(&body); err != nil {
@@ -54,7 +60,7 @@ func (d *door) refund(r *request, id string) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	t, err := d.service.Transaction(id)
+	t, err := d.service.Transaction(id) // for its currency, which a refund does not tell
 	if err != nil {
 		return answer{}, err
 	}
@@ -68,7 +74,8 @@ func (d *door) refund(r *request, id string) (answer, error) {
 	}}, nil
 }
 
-// request reads a body; what is absent stays nil, which is the whole.
+// request reads a body; what is absent stays nil, which is the whole. 10001 and 14006 for what is
+// no amount.
 func (b refundBody) request() (asked paysim.RefundRequest, err error) {
 	asked.Reason = b.Reason
 	if b.CancelSubscriptions != nil {

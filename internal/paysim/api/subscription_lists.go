@@ -1,7 +1,6 @@
 package api
 
 import (
-	"net/http"
 	"slices"
 	"strconv"
 
@@ -9,26 +8,29 @@ import (
 	"github.com/ipn-receiver/ipn-receiver/internal/paysim/money"
 )
 
+// The length of a page: when nothing is said, and at most. The latter is documented.
 const (
 	usualPage   = 10
 	longestPage = 500
 )
 
-// subscriptionList is one page, newest first. The next begins after the last subscriptionId of this one.
+// subscriptionList is one page, newest first, those that have ended among them. The next begins
+// after the last subscriptionId of this one, so that what begins meanwhile shifts nothing.
 type subscriptionList struct {
 	LastPage      bool               `json:"lastPage"`
 	Total         *int               `json:"totalResults,omitempty"` // when gettotal was asked for
 	Subscriptions []subscriptionView `json:"subscriptions"`
 }
 
-// listSubscriptions answers one page: pagesize says how long it is, after says behind which subscription it begins, and
-// gettotal=true asks how many there are in all.
+// listSubscriptions answers one page: pagesize says how long it is, after says behind which
+// subscription it begins (10001 when there is no such one), and gettotal=true asks how many there
+// are in all, on all pages. No subscriptions are an empty list.
 func (d *door) listSubscriptions(r *request) (answer, error) {
 	size, err := pageSize(r.URL.Query().Get("pagesize"))
 	if err != nil {
 		return answer{}, err
 	}
-	all := d.service.Subscriptions()
+	all := d.service.Subscriptions() // newest first; copies, so the page is of one moment
 	list := subscriptionList{Subscriptions: []subscriptionView{}}
 	if r.URL.Query().Get("gettotal") == "true" {
 		total := len(all)
@@ -41,14 +43,15 @@ func (d *door) listSubscriptions(r *request) (answer, error) {
 		}
 		all = all[at+1:]
 	}
-	list.LastPage = len(all) <= size
+	list.LastPage = len(all) <= size // known without asking for the next page, which would be empty
 	for _, sub := range all[:min(size, len(all))] {
 		list.Subscriptions = append(list.Subscriptions, subscriptionOf(sub))
 	}
 	return answer{Body: list}, nil
 }
 
-// pageSize reads how long a page is to be: 26001 for what is not above zero, 26002 for what is above 500.
+// pageSize reads how long a page is to be, "" the usual: 10001 for what is no number, 26001 for
+// what is not above zero, 26002 for what is above 500.
 func pageSize(text string) (int, error) {
 	if text == "" {
 		return usualPage, nil
@@ -58,19 +61,20 @@ func pageSize(text string) (int, error) {
 	case err != nil:
 		return 0, invalid("pagesize", text, "it must be a number")
 	case size < 1:
-		return 0, refusal(http.StatusBadRequest, "26001", "NEGATIVE_PAGE_SIZE", "pagesize must be above zero")
+		return 0, paysim.Refuse("26001", "pagesize", text)
 	case size > longestPage:
-		return 0, refusal(http.StatusBadRequest, "26002", "MAX_PAGE_SIZE_EXCEEDED", "pagesize is at most 500")
+		return 0, paysim.Refuse("26002", "pagesize", text)
 	}
 	return size, nil
 }
 
-// chargeList is all that a subscription has charged, the first charge first.
+// chargeList is all that a subscription has charged, the first charge first, on one page.
 type chargeList struct {
-	LastPage bool         `json:"lastPage"`
+	LastPage bool         `json:"lastPage"` // always true
 	Charges  []chargeView `json:"charges"`
 }
 
+// chargeView is one charge of a subscription. As a transaction it can be read at its own path.
 type chargeView struct {
 	SubscriptionID   int64        `json:"subscriptionId"`
 	PlanID           int64        `json:"planId"`
@@ -81,12 +85,13 @@ type chargeView struct {
 	Currency         string       `json:"currency"`
 	SoftDescriptor   string       `json:"softDescriptor,omitempty"`
 	TaxReference     string       `json:"taxReference,omitempty"`
-	Info             struct {
+	Info             struct {     // as the interface nests it
 		Type string `json:"chargeType"` // INITIAL or RECURRING
 	} `json:"chargeInfo"`
 }
 
-// listCharges leaves out what was refused; the IPNs tell of that.
+// listCharges leaves out what was refused, of which the IPNs tell; 90009 when there is no such
+// subscription.
 func (d *door) listCharges(r *request) (answer, error) {
 	sub, err := d.service.Subscription(r.PathValue("id"))
 	if err != nil {
@@ -103,6 +108,8 @@ func (d *door) listCharges(r *request) (answer, error) {
 	return answer{Body: list}, nil
 }
 
+// chargeOf shows a charge. The first is the one that began the subscription, or, after a trial, the
+// first that took money.
 func chargeOf(t paysim.Transaction, first bool) chargeView {
 	v := chargeView{
 		SubscriptionID: number(t.SubscriptionID), PlanID: t.PlanID, VaultedShopperID: t.Shopper.ID, TransactionID: t.ID,
@@ -116,7 +123,8 @@ func chargeOf(t paysim.Transaction, first bool) chargeView {
 	return v
 }
 
-// number reads an identifier that the service made, which is one.
+// number reads an identifier that the service made: a text in package paysim, a number in some of
+// the answers. It panics on any other text, which cannot come from a request.
 func number(id string) int64 {
 	n, err := strconv.ParseInt(id, 10, 64)
 	if err != nil {

@@ -9,11 +9,12 @@ import (
 	"github.com/ipn-receiver/ipn-receiver/internal/paysim/money"
 )
 
-// subscriptionBody creates or changes a subscription (specification section 2.5). What only one of the two may say, the
-// other refuses.
+// subscriptionBody creates or changes a subscription (specification section 2.5, and the members
+// that are documented beside it). What only one of the two may say, the other refuses. A pointer
+// tells what is absent from what is zero.
 type subscriptionBody struct {
-	PlanID                *int64         `json:"planId"`
-	VaultedShopperID      int64          `json:"vaultedShopperId"`
+	PlanID                *int64         `json:"planId"`           // contractId of IPNs
+	VaultedShopperID      int64          `json:"vaultedShopperId"` // in place of payerInfo, and of paymentSource
 	Payer                 *payerInfo     `json:"payerInfo"`
 	Source                *paymentSource `json:"paymentSource"`
 	Quantity              *int64         `json:"quantity"`
@@ -32,7 +33,8 @@ type subscriptionBody struct {
 	} `json:"transactionFraudInfo"`
 }
 
-// paymentSource is what is charged. A source of another kind is refused.
+// paymentSource is what is charged. A source of another kind is refused with 14011; the billing
+// contact is taken and not looked at.
 type paymentSource struct {
 	CreditCard *struct {
 		Card    cardBody  `json:"creditCard"`
@@ -40,6 +42,8 @@ type paymentSource struct {
 	} `json:"creditCardInfo"`
 }
 
+// registerSubscriptions serves subscriptions (specification section 4), lists of them and of their
+// charges, and the sandbox's way to renew one now.
 func (d *door) registerSubscriptions() {
 	d.path("/services/2/recurring/subscriptions", map[string]operation{
 		http.MethodPost: d.createSubscription, http.MethodGet: d.listSubscriptions,
@@ -51,7 +55,8 @@ func (d *door) registerSubscriptions() {
 	d.path("/services/2/recurring/subscriptions/{id}/run-specific", map[string]operation{http.MethodPost: d.runSubscription})
 }
 
-// createSubscription answers 200 with the subscription and, in Location, its path.
+// createSubscription answers 200, not 201, with the subscription and, in Location, its path. When
+// the first charge is refused there is no subscription: 14002.
 func (d *door) createSubscription(r *request) (answer, error) {
 	body := subscriptionBody{}
 	if err := r.decode(&body); err != nil {
@@ -68,7 +73,8 @@ func (d *door) createSubscription(r *request) (answer, error) {
 	return answer{Location: "/services/2/recurring/subscriptions/" + sub.ID, Body: subscriptionOf(sub)}, nil
 }
 
-// creation is the request that a body makes; 16001 for what it lacks.
+// creation is the request that a body makes: 16001 and 30 for what it lacks, 10001 and 14006 for
+// what cannot be. Whether there is such a plan, and what the quotes are worth, the service says.
 func (b subscriptionBody) creation() (asked paysim.SubscriptionRequest, err error) {
 	if err := b.check(said{"autoRenew", b.AutoRenew != nil}, said{"status", b.Status != ""}); err != nil {
 		return asked, err
@@ -79,7 +85,7 @@ func (b subscriptionBody) creation() (asked paysim.SubscriptionRequest, err erro
 	case b.Source == nil && b.VaultedShopperID == 0:
 		return asked, missing("paymentSource")
 	case b.Payer == nil && b.VaultedShopperID == 0:
-		return asked, refusal(http.StatusBadRequest, "30", "MISSING_SHOPPER_OR_CARD_HOLDER", "payerInfo or vaultedShopperId is required")
+		return asked, paysim.Refuse("30", "", "")
 	}
 	asked = paysim.SubscriptionRequest{
 		PlanID: *b.PlanID, VaultedShopperID: b.VaultedShopperID, InitialTaxReference: b.InitialTaxReference,
@@ -91,7 +97,7 @@ func (b subscriptionBody) creation() (asked paysim.SubscriptionRequest, err erro
 	if b.Source != nil {
 		asked.Card = b.Source.CreditCard.Card.card()
 	}
-	if b.TrialDays != nil {
+	if b.TrialDays != nil { // above zero: check has seen to it, so that zero can mean the plan's own
 		asked.TrialDays = *b.TrialDays
 	}
 	if asked.InitialAmount, err = b.InitialAmount.optional("overrideInitialChargeAmount"); err != nil {
@@ -101,13 +107,16 @@ func (b subscriptionBody) creation() (asked paysim.SubscriptionRequest, err erro
 	return asked, err
 }
 
-// said is a member of a body and whether it is there.
+// said is a member of a body and whether it is there, for members that one of the two requests may
+// not have.
 type said struct {
 	member string
 	there  bool
 }
 
-// check refuses what this request may not say, and what this service does not do for any.
+// check refuses what this request may not say, and what this service does not do for any: with
+// 14011 another source of payment, with 10001 the rest. It would be worse to take a member and do
+// nothing.
 func (b subscriptionBody) check(never ...said) error {
 	for _, s := range never {
 		if s.there {
@@ -116,8 +125,8 @@ func (b subscriptionBody) check(never ...said) error {
 	}
 	switch {
 	case b.Source != nil && b.Source.CreditCard == nil:
-		return refusal(http.StatusBadRequest, "14011", "PAYMENT_METHOD_NOT_SUPPORTED", "the only source of payment is creditCardInfo")
-	case b.Quantity != nil && *b.Quantity != 1:
+		return paysim.Refuse("14011", "paymentSource", "")
+	case b.Quantity != nil && *b.Quantity != 1: // 1 is what it would be anyway, so it may be said
 		return invalid("quantity", strconv.FormatInt(*b.Quantity, 10), "this service sells one of a plan")
 	case b.NextChargeDate != nil:
 		return invalid("nextChargeDate", *b.NextChargeDate, "this service does not move the date of a charge")
@@ -127,7 +136,8 @@ func (b subscriptionBody) check(never ...said) error {
 	return nil
 }
 
-// updateSubscription answers 200 with the subscription as it is then.
+// updateSubscription answers 200 with the subscription as it is then. Of one request all is done,
+// or nothing.
 func (d *door) updateSubscription(r *request) (answer, error) {
 	body := subscriptionBody{}
 	if err := r.decode(&body); err != nil {
@@ -140,8 +150,8 @@ func (d *door) updateSubscription(r *request) (answer, error) {
 	return described(d.service.UpdateSubscription(r.PathValue("id"), change))
 }
 
-// change is the change that a body asks for. What was settled at the beginning is refused: it would be worse to take it and
-// do nothing.
+// change is the change that a body asks for. What was settled at the beginning of the subscription
+// is refused with 10001.
 func (b subscriptionBody) change() (c paysim.SubscriptionChange, err error) {
 	err = b.check(
 		said{"payerInfo", b.Payer != nil}, said{"vaultedShopperId", b.VaultedShopperID != 0},
@@ -162,17 +172,20 @@ func (b subscriptionBody) change() (c paysim.SubscriptionChange, err error) {
 	return c, err
 }
 
-// readSubscription answers for ended subscriptions as well: they are never forgotten.
+// readSubscription answers 200, for ended subscriptions as well: they are never forgotten. 90009
+// when there is none.
 func (d *door) readSubscription(r *request) (answer, error) {
 	return described(d.service.Subscription(r.PathValue("id")))
 }
 
-// runSubscription renews now, as the sandbox can be asked to: 204. Whether the card was charged, the IPN tells.
+// runSubscription renews now, as the sandbox can be asked to: 204, also when the card was refused.
+// RECURRING or SUBSCRIPTION_CHARGE_FAILURE tells what came of it.
 func (d *door) runSubscription(r *request) (answer, error) {
 	return answer{}, d.service.Renew(r.PathValue("id"))
 }
 
-// described is a subscription, or why there is none, as an answer.
+// described is a subscription, or why there is none, as an answer. Creating one answers the same
+// and a Location besides.
 func described(sub paysim.Subscription, err error) (answer, error) {
 	if err != nil {
 		return answer{}, err
@@ -180,13 +193,14 @@ func described(sub paysim.Subscription, err error) (answer, error) {
 	return answer{Body: subscriptionOf(sub)}, nil
 }
 
-// subscriptionView is a subscription as the interface shows it.
+// subscriptionView is a subscription as the interface shows it. The specification leaves it open
+// (section 4); these are the documented members, and the payer besides.
 type subscriptionView struct {
-	ID                    int64        `json:"subscriptionId"`
+	ID                    int64        `json:"subscriptionId"` // a number, other than a transactionId
 	PlanID                int64        `json:"planId"`
 	VaultedShopperID      int64        `json:"vaultedShopperId"`
 	Quantity              int          `json:"quantity"`
-	Status                string       `json:"status"`
+	Status                string       `json:"status"`                // ACTIVE or CANCELED
 	RecurringAmount       money.Amount `json:"recurringChargeAmount"` // with tax
 	Currency              string       `json:"currency"`
 	SoftDescriptor        string       `json:"softDescriptor,omitempty"`
@@ -204,6 +218,8 @@ type subscriptionView struct {
 	} `json:"paymentSource"`
 }
 
+// subscriptionOf shows a subscription as it is now. One that waits for a refused renewal to be
+// tried again is still active.
 func subscriptionOf(sub paysim.Subscription) subscriptionView {
 	v := subscriptionView{
 		ID: number(sub.ID), PlanID: sub.Plan.ID, VaultedShopperID: sub.Shopper.ID, Quantity: 1, Status: sub.Status,
@@ -211,14 +227,18 @@ func subscriptionOf(sub paysim.Subscription) subscriptionView {
 		ChargeFrequency: sub.Plan.Frequency, AutoRenew: sub.AutoRenew, InitialTaxReference: sub.InitialTaxReference,
 		RecurringTaxReference: sub.RecurringTaxReference, MerchantTransactionID: sub.MerchantTransactionID, Payer: payerOf(sub.Shopper),
 	}
+	// The end of the period that is paid for, also when autoRenew is off and nothing will be
+	// charged then.
 	if sub.Status == paysim.Active {
 		v.NextChargeDate = chargeDate(sub.NextCharge)
 	}
-	v.Source.CreditCard.Card = cardOf(sub.Card)
+	v.Source.CreditCard.Card = cardOf(sub.Card) // the one that the next renewal charges
 	return v
 }
 
-// chargeDate writes the form of dates that subscriptions have, eight hours behind UTC in summer as well.
+// chargeDate writes the form of dates that subscriptions have, "15-Jun-23", eight hours behind UTC
+// in summer as well: they were seen so, though the dates of IPNs follow the clocks. A charge late
+// in the evening has another day here than there.
 func chargeDate(t time.Time) string {
 	return t.In(time.FixedZone("", -8*60*60)).Format("02-Jan-06")
 }

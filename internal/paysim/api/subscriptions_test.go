@@ -213,7 +213,7 @@ func TestSubscriptionRequestsThatCannotBeMetAreRefused(t *testing.T) {
 		"no plan":                        {"POST", `{` + payer + `,` + card + `}`, 400, "16001", "planId"},
 		"no source of payment":           {"POST", `{"planId":3000001,` + payer + `}`, 400, "16001", "paymentSource"},
 		"nobody who pays":                {"POST", `{"planId":3000001,` + card + `}`, 400, "30", "-"},
-		"a bank account as source":       {"POST", `{"planId":3000001,` + payer + `,"paymentSource":{"ecpInfo":{}}}`, 400, "14011", "-"},
+		"a bank account as source":       {"POST", `{"planId":3000001,` + payer + `,"paymentSource":{"ecpInfo":{}}}`, 400, "14011", "paymentSource"},
 		"two of a plan":                  {"POST", `{"planId":3000001,` + payer + `,` + card + `,"quantity":2}`, 400, "10001", "quantity"},
 		"a trial of no days":             {"POST", `{"planId":3000001,` + payer + `,` + card + `,"overrideTrialPeriodDays":0}`, 400, "10001", "overrideTrialPeriodDays"},
 		"an amount that is none":         {"POST", `{"planId":3000001,` + payer + `,` + card + `,"overrideInitialChargeAmount":"1e3"}`, 400, "10001", "overrideInitialChargeAmount"},

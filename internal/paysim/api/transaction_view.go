@@ -8,10 +8,12 @@ import (
 	"github.com/ipn-receiver/ipn-receiver/internal/paysim/notice"
 )
 
-// transactionView is a card transaction as the interface shows it (specification section 2.4).
+// transactionView is a card transaction as the interface shows it: specification section 2.4, and
+// what is documented beside it, from openToCapture to chargebacks. Amounts are numbers, the
+// transaction's own number is a text.
 type transactionView struct {
 	Type                  string       `json:"cardTransactionType"`
-	ID                    string       `json:"transactionId"`
+	ID                    string       `json:"transactionId"`                   // referenceNumber of IPNs
 	OriginalID            string       `json:"originalTransactionId,omitempty"` // of a capture: the authorization
 	SoftDescriptor        string       `json:"softDescriptor,omitempty"`
 	Amount                money.Amount `json:"amount"`
@@ -33,11 +35,12 @@ type transactionView struct {
 	Chargebacks           *chargebacks `json:"chargebacks,omitempty"`
 }
 
-// processing is what bank and card scheme answered.
+// processing is what bank and card scheme answered. Which codes there are is not shown: MA, a
+// match, and U, unavailable, were seen; NC, not checked, is for a charge without a security code.
 type processing struct {
-	Status            string `json:"processingStatus"`
+	Status            string `json:"processingStatus"` // see processingStatus
 	CVVResponseCode   string `json:"cvvResponseCode"`
-	AuthorizationCode string `json:"authorizationCode"`
+	AuthorizationCode string `json:"authorizationCode"` // six digits
 	AVSZip            string `json:"avsResponseCodeZip"`
 	AVSAddress        string `json:"avsResponseCodeAddress"`
 	AVSName           string `json:"avsResponseCodeName"`
@@ -49,11 +52,11 @@ type fraudResult struct {
 	DeviceDataCollector string `json:"deviceDataCollector"`
 }
 
-// refundsView are the refunds of a transaction, and what is left to refund.
+// refundsView are the refunds of a transaction, oldest first, and what is left to refund.
 type refundsView struct {
 	Refund     []refundEntry `json:"refund"`
-	Balance    money.Amount  `json:"balanceAmount"`
-	TaxBalance money.Amount  `json:"taxBalanceAmount"`
+	Balance    money.Amount  `json:"balanceAmount"`    // with tax, without a delivery fee
+	TaxBalance money.Amount  `json:"taxBalanceAmount"` // the part of it that is tax
 }
 
 // refundEntry is one refund of a transaction.
@@ -62,7 +65,7 @@ type refundEntry struct {
 	Amount   money.Amount `json:"amount"`
 	Tax      money.Amount `json:"taxAmount"`
 	Currency string       `json:"currency"`
-	Date     string       `json:"date"` // MM/DD/YYYY
+	Date     string       `json:"date"` // MM/DD/YYYY, in the zone of IPNs
 	Reason   string       `json:"reason"`
 }
 
@@ -76,17 +79,20 @@ type chargeback struct {
 	Amount   money.Amount `json:"amount"`
 	ID       int64        `json:"chargebackTransactionId"`
 	Currency string       `json:"currency"`
-	Date     string       `json:"date"`
+	Date     string       `json:"date"` // MM/DD/YYYY
 }
 
-// processingStatus is what the states are called in answers.
+// processingStatus is what the states are called in answers. Letter case varies, as it does on the
+// wire: clients must not depend on it. A refused transaction can be read, too.
 var processingStatus = map[paysim.State]string{
 	paysim.Authorized: "success", paysim.Captured: "success", paysim.Voided: "success", paysim.Declined: "FAIL", paysim.Failed: "FAIL",
 	paysim.InReview: "PENDING_MERCHANT_REVIEW", paysim.Pending: "PENDING", paysim.Refunded: "REFUNDED",
 	paysim.Disputed: "CHARGEBACKED", paysim.ChargedOff: "CHARGEBACKED",
 }
 
-// transactionOf shows a card transaction as it is now. Refunds and chargebacks appear once there are any.
+// transactionOf shows a card transaction as it is now. Refunds and chargebacks appear once there
+// are any. A renewal is shown as AUTH_CAPTURE, the only name that the interface has for it; a
+// capture has the number of its authorization.
 func transactionOf(t paysim.Transaction) transactionView {
 	v := transactionView{
 		Type: t.Type, ID: t.ID, SoftDescriptor: t.SoftDescriptor, Amount: t.Amount, USDAmount: paysim.USD(t.Amount, t.Currency),
@@ -114,9 +120,11 @@ func transactionOf(t paysim.Transaction) transactionView {
 	return v
 }
 
-// approval writes a time in the two parts that answers have, by the clocks that the dates of IPNs are told by.
+// approval writes a time in the two parts that answers have (specification section 2.4: MM/DD/YYYY
+// and HH:MM:SS), by the clocks that the dates of IPNs are told by: transaction and IPN of one
+// charge must not seem hours apart. IPNs tell no seconds; those are the same in every zone.
 func approval(t time.Time) (date, clock string) {
-	there, _ := time.Parse("01/02/2006 03:04 PM", notice.Date(t)) // which wrote it in this form, to the minute
+	there, _ := time.Parse("01/02/2006 03:04 PM", notice.Date(t)) // cannot fail: it was just written so
 	return there.Format("01/02/2006"), there.Format("15:04:") + t.UTC().Format("05")
 }
 
@@ -126,7 +134,7 @@ func day(t time.Time) string {
 	return date
 }
 
-// refundsOf shows the refunds, nil when there are none.
+// refundsOf shows the refunds, those that are pending among them, nil when there are none.
 func refundsOf(t paysim.Transaction) *refundsView {
 	if len(t.Refunds) == 0 {
 		return nil

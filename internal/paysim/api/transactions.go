@@ -9,8 +9,8 @@ import (
 	"github.com/ipn-receiver/ipn-receiver/internal/paysim"
 )
 
-// transactionBody asks for a card transaction (specification section 2.2), or for the capture or the reversal of one
-// (section 2.3).
+// transactionBody asks for a card transaction (specification section 2.2), or for the capture or
+// the reversal of one (section 2.3).
 type transactionBody struct {
 	Type                  string      `json:"cardTransactionType"`
 	TransactionID         string      `json:"transactionId"`
@@ -19,18 +19,19 @@ type transactionBody struct {
 	Currency              string      `json:"currency"`
 	TaxReference          string      `json:"taxReference"`
 	MerchantTransactionID string      `json:"merchantTransactionId"`
-	VaultedShopperID      int64       `json:"vaultedShopperId"`
-	Holder                *holderInfo `json:"cardHolderInfo"`
-	Card                  *cardBody   `json:"creditCard"`
+	VaultedShopperID      int64       `json:"vaultedShopperId"` // 0: a new shopper, who is the holder
+	Holder                *holderInfo `json:"cardHolderInfo"`   // nil: the vaulted shopper
+	Card                  *cardBody   `json:"creditCard"`       // nil: the vaulted shopper's card of last time
 	MetaData              metaData    `json:"transactionMetaData"`
 }
 
-// holderInfo is the card holder, in requests and answers.
+// holderInfo is the card holder, in requests and answers. It is payerInfo but for the name of the
+// street: the interface has two words for it.
 type holderInfo struct {
 	FirstName string `json:"firstName"`
 	LastName  string `json:"lastName"`
 	Zip       string `json:"zip,omitempty"`
-	Country   string `json:"country,omitempty"` // two letters, lower case
+	Country   string `json:"country,omitempty"` // two letters, lower case in answers
 	State     string `json:"state,omitempty"`
 	City      string `json:"city,omitempty"`
 	Address   string `json:"address,omitempty"`
@@ -46,15 +47,16 @@ func (h holderInfo) shopper() paysim.Shopper {
 	}
 }
 
-// holderOf shows what the account knows of a holder.
+// holderOf shows what the account knows of a holder, the country in lower case whatever case it
+// came in.
 func holderOf(s *paysim.Shopper) holderInfo {
 	return holderInfo{
-		FirstName: s.FirstName, LastName: s.LastName, Zip: s.Zip, Country: s.Country, State: s.State, City: s.City,
+		FirstName: s.FirstName, LastName: s.LastName, Zip: s.Zip, Country: strings.ToLower(s.Country), State: s.State, City: s.City,
 		Address: s.Address1, Email: s.Email, Phone: s.Phone,
 	}
 }
 
-// metaData are fields that the merchant names; they come back in IPNs.
+// metaData are fields that the merchant names; they come back in IPNs under these very names.
 type metaData struct {
 	Entries []metaEntry `json:"metaData"`
 }
@@ -65,7 +67,7 @@ type metaEntry struct {
 	Value string `json:"metaValue"`
 }
 
-// fields are the entries by name; of two with one name the last counts.
+// fields are the entries by name, nil when there are none; of two with one name the last counts.
 func (m metaData) fields() map[string]string {
 	if len(m.Entries) == 0 {
 		return nil
@@ -77,7 +79,7 @@ func (m metaData) fields() map[string]string {
 	return fields
 }
 
-// metaDataOf shows the fields by name, nil when there are none.
+// metaDataOf shows the fields in the order of their names, nil when there are none.
 func metaDataOf(fields map[string]string) *metaData {
 	if len(fields) == 0 {
 		return nil
@@ -89,20 +91,25 @@ func metaDataOf(fields map[string]string) *metaData {
 	return m
 }
 
-// registerTransactions serves card transactions. Money is moved by POST, what is moved is changed by PUT.
+// registerTransactions serves card transactions (specification section 4). Money is moved by POST,
+// and what is moved is changed by PUT: a capture by POST would otherwise be the classic mistake
+// that nobody notices.
 func (d *door) registerTransactions() {
 	d.path("/services/2/transactions", map[string]operation{http.MethodPost: d.createTransaction, http.MethodPut: d.changeTransaction})
 	d.path("/services/2/transactions/{id}", map[string]operation{http.MethodGet: d.readTransaction})
 }
 
-// createTransaction charges or reserves. What changes a transaction comes by PUT: 85.
+// createTransaction charges or reserves, and answers 200 with the transaction, also with one that
+// waits for a review or a bank. What changes a transaction comes by PUT: 85.
 func (d *door) createTransaction(r *request) (answer, error) {
 	body := transactionBody{}
 	if err := r.decode(&body); err != nil {
 		return answer{}, err
 	}
+	// Told before anything is missed: who captures by POST has sent no amount, and would hear of
+	// that instead.
 	if _, changes := d.changes()[body.Type]; changes {
-		return answer{}, wrongMethod(body.Type, "PUT")
+		return answer{}, paysim.Refuse("85", "cardTransactionType", body.Type)
 	}
 	asked, err := body.creation()
 	if err != nil {
@@ -111,7 +118,8 @@ func (d *door) createTransaction(r *request) (answer, error) {
 	return d.transaction(d.service.CreateTransaction(asked))
 }
 
-// creation is the request that a body makes; 16001 for what it lacks.
+// creation is the request that a body makes; 16001 for what it lacks, 10001 and 14006 for what is
+// no amount. Whether the rest can be, the service says.
 func (b transactionBody) creation() (asked paysim.CardRequest, err error) {
 	switch {
 	case b.Type == "":
@@ -133,7 +141,8 @@ func (b transactionBody) creation() (asked paysim.CardRequest, err error) {
 	return asked, err
 }
 
-// changes are the transaction types that come by PUT, and what they do.
+// changes are the transaction types that come by PUT, and what they do. A type that stands here is
+// refused by POST.
 func (d *door) changes() map[string]func(transactionBody) (paysim.Transaction, error) {
 	return map[string]func(transactionBody) (paysim.Transaction, error){
 		"CAPTURE": func(b transactionBody) (paysim.Transaction, error) {
@@ -148,7 +157,8 @@ func (d *door) changes() map[string]func(transactionBody) (paysim.Transaction, e
 	}
 }
 
-// changeTransaction captures or reverses an authorization.
+// changeTransaction captures or reverses an authorization, and answers 200 with the transaction as
+// it is then. What moves money anew comes by POST: 85. A type that is none: 7.
 func (d *door) changeTransaction(r *request) (answer, error) {
 	body := transactionBody{}
 	if err := r.decode(&body); err != nil {
@@ -159,20 +169,22 @@ func (d *door) changeTransaction(r *request) (answer, error) {
 	case body.Type == "":
 		return answer{}, missing("cardTransactionType")
 	case body.Type == "AUTH_CAPTURE" || body.Type == "AUTH_ONLY":
-		return answer{}, wrongMethod(body.Type, "POST")
+		return answer{}, paysim.Refuse("85", "cardTransactionType", body.Type)
 	case !known:
-		return answer{}, refusal(http.StatusForbidden, "7", "INVALID_TRANSACTION_TYPE", "the transaction type is not one of this operation")
+		return answer{}, paysim.Refuse("7", "cardTransactionType", body.Type)
 	}
 	return d.transaction(change(body))
 }
 
-// wholeAmount refuses a partial capture with 10001 (specification section 8). The amount need not be told.
+// wholeAmount refuses a partial capture with 10001 (specification section 8). The amount need not
+// be told: it is no member of a capture (section 2.3), but a client that tells one believes in it,
+// and must hear if it is wrong.
 func (d *door) wholeAmount(b transactionBody) error {
 	asked, err := b.Amount.optional("amount")
 	if err != nil || asked == nil {
 		return err
 	}
-	t, err := d.service.Transaction(b.TransactionID)
+	t, err := d.service.Transaction(b.TransactionID) // whose amount never changes, so it may be read before the capture
 	if err != nil {
 		return err
 	}
@@ -182,27 +194,35 @@ func (d *door) wholeAmount(b transactionBody) error {
 	return nil
 }
 
-// wrongMethod is the refusal of a transaction type that comes by another method (85).
-func wrongMethod(transactionType, method string) error {
-	return refusal(http.StatusMethodNotAllowed, "85", "INVALID_HTTP_METHOD", transactionType+" comes by "+method)
-}
-
-// readTransaction answers by the service's number, or by the merchant's own and, after a comma, the merchant's.
+// readTransaction answers by the service's number, or by the merchant's own (see ownNumber).
 func (d *door) readTransaction(r *request) (answer, error) {
 	id := r.PathValue("id")
-	if merchants, _, both := strings.Cut(id, ","); both {
-		return d.transaction(d.service.TransactionByMerchantID(merchants))
+	if own, told := ownNumber(id); told {
+		return d.transaction(d.service.TransactionByMerchantID(own))
 	}
 	return d.transaction(d.service.Transaction(id))
 }
 
-// transaction is a card transaction, or why there is none, as an answer. A bank transfer is none.
+// ownNumber reads the last part of a path as a merchantTransactionId and, after a comma, the
+// merchant's number, which is not looked at: there is one account. The last comma counts, as a
+// merchantTransactionId may have one in it. False: there is no comma, so it is a number of the
+// service.
+func ownNumber(id string) (own string, told bool) {
+	at := strings.LastIndexByte(id, ',')
+	if at < 0 {
+		return "", false
+	}
+	return id[:at], true
+}
+
+// transaction is a card transaction, or why there is none, as an answer. A bank transfer has a
+// transaction as well, but at another path: 20009.
 func (d *door) transaction(t paysim.Transaction, err error) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
 	if t.Card.Number == "" {
-		return answer{}, refusal(http.StatusNotFound, "20009", "INVALID_TRANSACTION_ID", "this is no card transaction")
+		return answer{}, paysim.Refuse("20009", "transactionId", t.ID)
 	}
 	return answer{Body: transactionOf(t)}, nil
 }

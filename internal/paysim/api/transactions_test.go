@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -175,4 +176,38 @@ func TestADisputeIsShownWithItsTransaction(t *testing.T) {
 		"processingInfo.processingStatus": "CHARGEBACKED", "chargebacks.chargeback.0.chargebackTransactionId": dispute.ID,
 		"chargebacks.chargeback.0.amount": "10.00", "chargebacks.chargeback.0.date": "06/30/2026",
 	})
+}
+
+func TestCountriesAreAnsweredInLowerCase(t *testing.T) {
+	t.Parallel()
+	w := newWire(t)
+	paid := w.charged(t, strings.Replace(charge("AUTH_CAPTURE", "10.00", ""), `"country":"us"`, `"country":"US"`, 1))
+	wants(t, "country", paid.at("cardHolderInfo.country"), "us")
+}
+
+func TestAMerchantsNumberMayHaveACommaInIt(t *testing.T) {
+	t.Parallel()
+	w := newWire(t)
+	paid := w.charged(t, charge("AUTH_CAPTURE", "10.00", `"merchantTransactionId":"order,77",`))
+	wants(t, "what is read", w.ask(t, http.MethodGet, "/services/2/transactions/order,77,410022", "").text, paid.text)
+}
+
+// An empty body is a full refund (specification section 4), also when its length is not told beforehand.
+func TestAnEmptyBodyOfUntoldLengthRefundsEverything(t *testing.T) {
+	t.Parallel()
+	w := newWire(t)
+	id := w.charged(t, charge("AUTH_CAPTURE", "10.00", "")).at("transactionId")
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.url+"/services/2/transactions/refund/"+id, io.NopCloser(strings.NewReader("")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.TransferEncoding = []string{"chunked"}
+	r.SetBasicAuth("merchant", "pass:word")
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	wants(t, "status", response.StatusCode, http.StatusOK)
+	w.ask(t, http.MethodGet, "/services/2/transactions/"+id, "").fields(t, map[string]string{"refunds.balanceAmount": "0.00"})
 }

@@ -3,13 +3,13 @@ package api
 import (
 	"net/http"
 	"strconv"
-	"strings"
 
 	"github.com/ipn-receiver/ipn-receiver/internal/paysim"
 	"github.com/ipn-receiver/ipn-receiver/internal/paysim/money"
 )
 
-// transferBody asks for a bank transfer. Which member is there decides the method of payment; this service has one.
+// transferBody asks for a bank transfer (specification section 2.7). Which of the methods' members
+// is there decides the method of payment; this service has one.
 type transferBody struct {
 	Amount                amount          `json:"amount"`
 	Currency              string          `json:"currency"`
@@ -28,7 +28,8 @@ type transferMethod struct {
 	Language  string `json:"language"`
 }
 
-// otherMethods are those that the interface knows and this service has not.
+// otherMethods are those that the interface knows and this service has not. What is in their
+// objects is not looked at.
 type otherMethods struct {
 	Ideal *struct{} `json:"idealTransaction"`
 	ECP   *struct{} `json:"ecpTransaction"`
@@ -39,9 +40,12 @@ type otherMethods struct {
 	Purse *struct{} `json:"paypalTransaction"`
 }
 
+// any reports whether one of them is asked for.
 func (o otherMethods) any() bool { return o != otherMethods{} }
 
-// transferView is a bank transfer as the interface shows it.
+// transferView is a bank transfer as the interface shows it: bankTransferUrl of specification
+// section 2.7, and the members that are documented beside it. The first answer and every later one
+// have the same members.
 type transferView struct {
 	OrderID               int64          `json:"orderId"`
 	TransactionID         string         `json:"transactionId,omitempty"` // once approved
@@ -55,25 +59,29 @@ type transferView struct {
 	Processing            processingView `json:"processingInfo"`
 	Fraud                 struct{}       `json:"fraudResultInfo"`
 	BankTransferURL       string         `json:"bankTransferUrl"`
-	Transfer              struct {
+	Transfer              struct {       // the method's object, as it came, with the bank's address under its wire name
 		URL       string `json:"sofortUrl"`
 		ReturnURL string `json:"returnUrl"`
 	} `json:"sofortTransaction"`
 }
 
+// processingView is how far a bank transfer has come.
 type processingView struct {
-	Status string `json:"processingStatus"`
+	Status string `json:"processingStatus"` // PENDING, SUCCESS or FAIL
 }
 
+// registerTransfers serves bank transfers (specification section 4) under the name that the
+// interface has for all ways to pay without a card.
 func (d *door) registerTransfers() {
 	d.path("/services/2/alt-transactions", map[string]operation{http.MethodPost: d.createTransfer})
 	d.path("/services/2/alt-transactions/{id}", map[string]operation{http.MethodGet: d.readTransfer})
 	d.path("/services/2/alt-transactions/resolve", map[string]operation{http.MethodGet: d.resolveTransfer})
 }
 
-// createTransfer answers with where the shopper is to be sent.
+// createTransfer answers 200 with where the shopper is to be sent (specification section 4, rule
+// 6). The transfer is pending until they have been there.
 func (d *door) createTransfer(r *request) (answer, error) {
-	asked, err := readTransfer(r)
+	asked, err := transferIn(r)
 	if err != nil {
 		return answer{}, err
 	}
@@ -81,22 +89,17 @@ func (d *door) createTransfer(r *request) (answer, error) {
 	return d.shown(t, err)
 }
 
-// readTransfer reads the body: 20020 when it asks for another method, 20021 and 20022 when it names two payers or none.
-func readTransfer(r *request) (paysim.TransferRequest, error) {
+// transferIn reads the body of a request, and refuses what it lacks or has too much of: see check,
+// 16001 without an amount. A return URL in the method's object counts before one on top.
+func transferIn(r *request) (asked paysim.TransferRequest, err error) {
 	body := transferBody{}
 	if err := r.decode(&body); err != nil {
-		return paysim.TransferRequest{}, err
+		return asked, err
 	}
-	if body.otherMethods.any() {
-		return paysim.TransferRequest{}, refusal(http.StatusBadRequest, "20020", "INVALID_ALT_TRANSACTION_TYPE", "the only method is sofortTransaction")
+	if err := body.check(); err != nil {
+		return asked, err
 	}
-	if body.Payer != nil && body.VaultedShopperID != 0 {
-		return paysim.TransferRequest{}, refusal(http.StatusBadRequest, "20021", "MULTI_SHOPPER_INFORMATION", "payerInfo or vaultedShopperId, not both")
-	}
-	if body.Payer == nil && body.VaultedShopperID == 0 {
-		return paysim.TransferRequest{}, refusal(http.StatusBadRequest, "20022", "MISSING_SHOPPER_INFORMATION", "payerInfo or vaultedShopperId is required")
-	}
-	asked := paysim.TransferRequest{
+	asked = paysim.TransferRequest{
 		Currency: body.Currency, ReturnURL: body.ReturnURL, VaultedShopperID: body.VaultedShopperID,
 		MerchantTransactionID: body.MerchantTransactionID, SoftDescriptor: body.SoftDescriptor,
 	}
@@ -104,30 +107,42 @@ func readTransfer(r *request) (paysim.TransferRequest, error) {
 		asked.ReturnURL = body.Transfer.ReturnURL
 	}
 	if body.Payer != nil {
-		if missing := body.Payer.lacks(); missing != "" {
-			return asked, &paysim.Refusal{
-				Status: http.StatusBadRequest, Code: "20023", Name: "MISSING_PAYER_INFO_FIELDS",
-				Description: "payerInfo is not complete", Property: "payerInfo." + missing,
-			}
-		}
 		asked.Payer = body.Payer.shopper()
 	}
-	var err error
 	asked.Amount, err = body.Amount.required("amount")
 	return asked, err
 }
 
-// readTransfer answers by the number of an approved transaction, or by the merchant's own number and, after a comma, the
-// merchant's.
+// check refuses a request for another method (20020), one that names two payers (20021) or none
+// (20022), and a payer who is not told wholly (20023).
+func (b transferBody) check() error {
+	switch {
+	case b.otherMethods.any():
+		return paysim.Refuse("20020", "", "")
+	case b.Payer != nil && b.VaultedShopperID != 0:
+		return paysim.Refuse("20021", "", "")
+	case b.Payer == nil && b.VaultedShopperID == 0:
+		return paysim.Refuse("20022", "", "")
+	case b.Payer != nil && b.Payer.lacks() != "":
+		return paysim.Refuse("20023", "payerInfo."+b.Payer.lacks(), "")
+	}
+	return nil
+}
+
+// readTransfer answers by the number of an approved transaction, or by the merchant's own (see
+// ownNumber), which finds one that is still pending, too.
 func (d *door) readTransfer(r *request) (answer, error) {
 	id := r.PathValue("id")
-	if merchants, _, both := strings.Cut(id, ","); both {
-		return d.shown(d.service.TransferByMerchantID(merchants))
+	if own, told := ownNumber(id); told {
+		return d.shown(d.service.TransferByMerchantID(own))
 	}
 	return d.shown(d.service.TransferByTransaction(id))
 }
 
-// resolveTransfer answers by the order number, which the shopper brings back from the bank.
+// resolveTransfer answers by the order number, which the shopper brings back from the bank
+// (specification section 2.7, ORDER-ID): 16001 without one, 10001 for one that is no number, 20009
+// when there is no such order. It is how a merchant checks the return query, which nobody has
+// signed.
 func (d *door) resolveTransfer(r *request) (answer, error) {
 	text := r.URL.Query().Get("orderId")
 	if text == "" {
@@ -140,7 +155,9 @@ func (d *door) resolveTransfer(r *request) (answer, error) {
 	return d.shown(d.service.Transfer(orderID))
 }
 
-// shown is a transfer, or why there is none, as an answer.
+// shown is a transfer, or why there is none, as an answer. The bank's address stands in it twice:
+// on top, as the specification has it, and in the method's object, as others have seen it; clients
+// must take either.
 func (d *door) shown(t paysim.Transfer, err error) (answer, error) {
 	if err != nil {
 		return answer{}, err

@@ -38,9 +38,12 @@ type apiEffect struct {
 	do      func(f APIFault, w http.ResponseWriter, r *http.Request, answer *kept)
 }
 
+// anyStatus stands in the table, and in the door's description, for every number from 200 to 599.
+const anyStatus = "a status"
+
 // apiEffects is the closed table of the API's faults.
 var apiEffects = map[string]apiEffect{
-	"status": {meaning: "another status, with a documented error body where it is one", do: answerStatus},
+	anyStatus: {meaning: "such as 503: that, with a documented error body from 400 on", do: answerStatus},
 	"garbage": {meaning: "an answer that is no JSON", do: func(f APIFault, w http.ResponseWriter, _ *http.Request, _ *kept) {
 		f.answer(w, `{"taxReference":"7e1`+"\x00\xff<html>")
 	}},
@@ -55,14 +58,16 @@ var apiEffects = map[string]apiEffect{
 // effect is what the fault does; false when its answer is neither in the table nor a status.
 func (f APIFault) effect() (apiEffect, bool) {
 	if status, err := strconv.Atoi(f.Answer); err == nil {
-		return apiEffect{do: answerStatus}, status >= 200 && status <= 599
+		return apiEffects[anyStatus], status >= 200 && status <= 599
 	}
 	e, known := apiEffects[f.Answer]
-	return e, known
+	return e, known && f.Answer != anyStatus
 }
 
+// apiFaultNames lists what stands in the table, sorted: a status first.
 func apiFaultNames() []string { return slices.Sorted(maps.Keys(apiEffects)) }
 
+// answer is an answer in the API's place. It claims to be JSON whatever it is, as a service in trouble would.
 func (f APIFault) answer(w http.ResponseWriter, body string) {
 	w.Header().Set("Content-Type", "application/json")
 	for name, value := range map[string]string{"Retry-After": f.RetryAfter, "Location": f.Location} {
@@ -106,7 +111,8 @@ func answerLate(f APIFault, w http.ResponseWriter, r *http.Request, answer *kept
 	}
 }
 
-// answerHalf declares the whole length of the API's own answer and breaks off.
+// answerHalf declares the whole length of the API's own answer and breaks off: the client knows that it has not read all, and
+// not whether the request was carried out. It was. An empty answer declares one byte, or nothing would be missing.
 func answerHalf(_ APIFault, w http.ResponseWriter, _ *http.Request, answer *kept) {
 	w.Header().Set("Content-Length", strconv.Itoa(max(answer.body.Len(), 1)))
 	answer.send(w, answer.body.Len()/2)
@@ -114,7 +120,7 @@ func answerHalf(_ APIFault, w http.ResponseWriter, _ *http.Request, answer *kept
 	panic(http.ErrAbortHandler)
 }
 
-// kept is an answer that has not been sent.
+// kept is an answer that has not been sent. It is held in memory: the API's own answers are small.
 type kept struct {
 	header http.Header
 	status int
@@ -138,12 +144,13 @@ func (f APIFault) delay() time.Duration {
 	return delay
 }
 
+// check tells what is wrong with a rule. What the rule's answer has no use for is let be.
 func (f APIFault) check() error {
 	delay, err := time.ParseDuration(cmp.Or(f.Delay, "5s"))
 	_, known := f.effect()
 	switch {
 	case !known:
-		return fmt.Errorf("no answer is called %q: choose a status from 200 to 599, or from %s", f.Answer, strings.Join(apiFaultNames(), ", "))
+		return fmt.Errorf("no answer is called %q: choose a status from 200 to 599, or from %s", f.Answer, strings.Join(apiFaultNames()[1:], ", "))
 	case f.Times < 0:
 		return errors.New("times is negative")
 	case f.Status != 0 && (f.Status < 200 || f.Status > 599):
@@ -154,6 +161,7 @@ func (f APIFault) check() error {
 	return nil
 }
 
+// touches compares the beginning of the path, so that one rule can be for an operation with all its numbers.
 func (f APIFault) touches(r *http.Request) bool {
 	return (f.Method == "" || f.Method == r.Method) && strings.HasPrefix(r.URL.Path, f.Path)
 }
@@ -206,7 +214,8 @@ func (f *APIFaults) Faults() []APIFault {
 	return faults
 }
 
-// strike returns the first rule that strikes a request.
+// strike returns the first rule that strikes a request. Rules after it do not count it: two rules of the same path strike one
+// after the other, which is how a story of several failures is told.
 func (f *APIFaults) strike(r *http.Request) (APIFault, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -1,9 +1,10 @@
 package control
 
 import (
-	"context"
 	"net/http"
 	"time"
+
+	"github.com/ipn-receiver/ipn-receiver/internal/paysim/agenda"
 )
 
 // clockAnswer is the simulated time as the door tells it.
@@ -17,12 +18,10 @@ func (d door) clock(*http.Request) (any, error) {
 	return clockAnswer{Now: d.Agenda.Now(), Speed: d.Agenda.Speed(), Pending: d.Agenda.Pending()}, nil
 }
 
-const (
-	mostAdvance = 10 * 366 * 24 * time.Hour // some 90,000 steps
-	step        = time.Hour                 // divides the hours between attempts, and the days between renewals
-)
+const mostAdvance = 10 * 366 * 24 * time.Hour // some 90,000 hours, one by one
 
-// setClock answers when all that became due on the way has been done, and its IPNs posted.
+// setClock answers when all that became due on the way has been done, and its IPNs posted. Either of the two may be left
+// out. A new speed counts before the clock is moved: who asks for both wants the world to go on at it.
 func (d door) setClock(r *http.Request) (any, error) {
 	var asked struct {
 		Advance string  `json:"advance"`
@@ -31,8 +30,8 @@ func (d door) setClock(r *http.Request) (any, error) {
 	if err := read(r, &asked); err != nil {
 		return nil, err
 	}
-	if asked.Speed < 0 {
-		return nil, invalid("speed is more than 0")
+	if asked.Speed < 0 || asked.Speed > agenda.Fastest {
+		return nil, invalid("speed is more than 0, at most %.0f", agenda.Fastest)
 	}
 	var advance time.Duration
 	if asked.Advance != "" {
@@ -41,22 +40,9 @@ func (d door) setClock(r *http.Request) (any, error) {
 			return nil, invalid("advance is a duration such as 720h, of ten years at most")
 		}
 	}
-	d.Agenda.SetSpeed(asked.Speed) // ignores 0
-	if err := d.advance(r.Context(), advance); err != nil {
+	d.Agenda.SetSpeed(asked.Speed) // ignores 0: it was not asked for
+	if err := d.Sender.Advance(r.Context(), advance); err != nil {
 		return nil, &problem{http.StatusServiceUnavailable, "interrupted on the way"}
 	}
 	return d.clock(r)
-}
-
-// advance moves the clock ahead step by step, so that the IPNs of one hour are posted before those of the next become due.
-func (d door) advance(ctx context.Context, by time.Duration) error {
-	for by > 0 {
-		next := min(by, step)
-		d.Agenda.Advance(next)
-		if err := d.Sender.Idle(ctx); err != nil {
-			return err
-		}
-		by -= next
-	}
-	return nil
 }

@@ -1,8 +1,8 @@
 // Package control is the simulator's second door: what a test or a person does to the payment service that no merchant
 // could. It sets faults, reads what was sent and received, moves the clock and acts as the portal would.
 //
-// Its one non-obvious decision is that it moves the clock in steps and lets all IPNs of a step arrive before the next: a
-// year played in a moment happens at the receiver in the order in which it would have happened.
+// Its one non-obvious decision is that it moves the clock in steps of an hour and lets all IPNs of a step arrive before the
+// next: a year played in a moment happens at the receiver hour after hour, as it would have happened.
 package control
 
 import (

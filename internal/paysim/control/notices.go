@@ -13,6 +13,7 @@ import (
 	"github.com/ipn-receiver/ipn-receiver/internal/paysim/notice"
 )
 
+// faults answers the rules in force as they were set: what a default filled in is not told.
 func (d door) faults(*http.Request) (any, error) { return d.Sender.Faults(), nil }
 
 // setFaults takes all the rules or none, and answers those in force.
@@ -27,6 +28,7 @@ func (d door) setFaults(r *http.Request) (any, error) {
 	return d.Sender.Faults(), nil
 }
 
+// clearFaults ends the rules, not what they have begun: an attempt that is delayed stays so, and a burst goes on.
 func (d door) clearFaults(*http.Request) (any, error) {
 	return []delivery.Fault{}, d.Sender.SetFaults(nil)
 }
@@ -51,6 +53,7 @@ func (d door) history(r *http.Request) (any, error) {
 	}), nil
 }
 
+// delivery answers one delivery.Delivery; 404 for what the history has let go, of which only the totals are left.
 func (d door) delivery(r *http.Request) (any, error) {
 	id, _ := strconv.ParseInt(r.PathValue("id"), 10, 64) // what is no number names none
 	found, kept := d.Sender.Delivery(id)
@@ -60,9 +63,11 @@ func (d door) delivery(r *http.Request) (any, error) {
 	return found, nil
 }
 
+// totals answers a list of delivery.Total: what a receiver's books are compared with.
 func (d door) totals(*http.Request) (any, error) { return d.Sender.Totals(), nil }
 
-// emit reads an object of fields; an empty body is one without.
+// emit reads an object of fields; an empty body is one without. JSON has no order and IPNs have: fields that the sample does
+// not have are added in the order of their names, so that the same request always makes the same body.
 func (d door) emit(r *http.Request) (any, error) {
 	var fields map[string]string
 	if r.ContentLength != 0 {
@@ -77,10 +82,8 @@ func (d door) emit(r *http.Request) (any, error) {
 	return d.Service.Emit(r.PathValue("type"), over...)
 }
 
-// mostBurst is as many notices as one burst may have.
-const mostBurst = 1_000_000
-
-// burst answers at once, with what it understood; /idle waits for its end. 10 charges a second are the default.
+// burst answers at once, with what it understood; /idle waits for its end. 10 charges a second are the default. It asks no
+// flags: a burst is there to load a receiver, also one that would not be sent this type.
 func (d door) burst(r *http.Request) (any, error) {
 	asked := struct {
 		Type      string  `json:"type"`
@@ -91,14 +94,17 @@ func (d door) burst(r *http.Request) (any, error) {
 	if err := read(r, &asked); err != nil {
 		return nil, err
 	}
-	if asked.Count < 1 || asked.Count > mostBurst || asked.PerSecond < 0 {
-		return nil, invalid("count is from 1 to %d, perSecond not negative (0: all at once)", mostBurst)
+	if asked.Count < 1 || asked.Count > delivery.MostBurst || asked.PerSecond < 0 {
+		return nil, invalid("count is from 1 to %d, perSecond not negative (0: as fast as they are posted)", delivery.MostBurst)
 	}
 	if asked.URL == "" {
 		asked.URL = d.destination()
 	}
 	if asked.URL == "" {
 		return nil, &problem{http.StatusConflict, "there is no destination: give a url, or set the configuration"}
+	}
+	if !isOfTheWeb(asked.URL) {
+		return nil, invalid("url must be an http or https URL")
 	}
 	d.Sender.Burst(asked.URL, func(int) notice.Notice { return d.Sender.Sample(asked.Type) }, asked.PerSecond, asked.Count)
 	return asked, nil

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 
 	"github.com/ipn-receiver/ipn-receiver/internal/paysim"
@@ -25,7 +26,7 @@ const urlName = "ipnUrl" // beside the flags, in the same object
 // MarshalJSON writes all flags, also those that are false.
 func (d wireDestination) MarshalJSON() ([]byte, error) {
 	all := map[string]any{urlName: d.URL}
-	for _, flag := range flags() {
+	for _, flag := range notice.Flags() {
 		all[flag] = d.Send[flag]
 	}
 	return json.Marshal(all)
@@ -40,8 +41,11 @@ func (d *wireDestination) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(all[urlName], &d.URL); err != nil || d.URL == "" {
 		return invalid("ipnUrl is required")
 	}
+	if !isOfTheWeb(d.URL) {
+		return invalid("ipnUrl must be an http or https URL")
+	}
 	delete(all, urlName)
-	known := flags()
+	known := notice.Flags()
 	d.Send = make(map[string]bool, len(all))
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		var on bool
@@ -53,15 +57,10 @@ func (d *wireDestination) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// flags lists the send flags of all types.
-func flags() []string {
-	var all []string
-	for _, transactionType := range notice.Types() {
-		if flag := notice.Flag(transactionType); flag != "" {
-			all = append(all, flag)
-		}
-	}
-	return all
+// isOfTheWeb tells whether an IPN can be posted to an address.
+func isOfTheWeb(address string) bool {
+	to, err := url.Parse(address)
+	return err == nil && to.Host != "" && (to.Scheme == "http" || to.Scheme == "https")
 }
 
 // configuration answers with all flags of all destinations.

@@ -47,7 +47,8 @@ type Sender struct {
 	changed chan struct{} // closed, and replaced, whenever something below has changed
 	random  *rand.Rand
 	rules   []*rule
-	turn    int64                 // of the attempt that became due last
+	turn    int64                 // of the attempt that departed last
+	sampled uint64                // seed of the last sample; they count up
 	queue   []attempt             // due, in order
 	held    []attempt             // due, but waiting to be overtaken
 	later   map[*record]time.Time // entered on the agenda, and when
@@ -62,7 +63,7 @@ type Sender struct {
 type attempt struct {
 	of     *record
 	number int     // from 1
-	turn   int64   // ascends in the order of becoming due
+	turn   int64   // ascends in the order of departing
 	faults []Fault // that touch it
 	id     string  // an ipnId, for a fault that wants another
 }
@@ -80,7 +81,8 @@ func New(c Config) *Sender {
 	}
 	return &Sender{
 		config: c, client: newClient(c.Client), changed: make(chan struct{}), random: rand.New(rand.NewPCG(c.Seed, 1)),
-		later: map[*record]time.Time{}, history: history{keep: cmp.Or(c.Keep, 10_000)}, ledger: newLedger(),
+		sampled: rand.New(rand.NewPCG(c.Seed, 2)).Uint64(),
+		later:   map[*record]time.Time{}, history: history{keep: cmp.Or(c.Keep, 10_000)}, ledger: newLedger(),
 	}
 }
 
@@ -102,17 +104,25 @@ func (s *Sender) add(url string, n notice.Notice, origin string) {
 	s.attempt(r, 1)
 }
 
-// attempt decides what goes wrong with an attempt that is due, and puts it on its way. The lock is held.
+// attempt decides what goes wrong with an attempt that is due, and puts it on its way, or on the agenda for later. The lock
+// is held.
 func (s *Sender) attempt(r *record, number int) {
-	s.turn++
-	a := attempt{of: r, number: number, turn: s.turn, id: s.uuid()}
+	a := attempt{of: r, number: number, id: s.uuid()}
 	a.faults = s.choose(func(e effect, f Fault) bool {
 		return e.stage != beside && (number > 1 || !e.resends) && f.touches(r.Type)
 	})
 	if f, found := a.fault(delayed); found {
-		s.enter(r, s.config.Agenda.Now().Add(f.Delay), func() { s.queue = append(s.queue, a) })
+		s.enter(r, s.config.Agenda.Now().Add(f.Delay), func() { s.depart(a) })
 		return
 	}
+	s.depart(a)
+}
+
+// depart puts an attempt on its way, unless it waits to be overtaken: by attempts that depart after it, which is why the
+// turns are given out here. The lock is held.
+func (s *Sender) depart(a attempt) {
+	s.turn++
+	a.turn = s.turn
 	if f, found := a.fault(reordered); found {
 		s.held = append(s.held, a)
 		s.config.Agenda.After(f.Delay, s.letGo)

@@ -19,7 +19,6 @@ import (
 	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
 	"github.com/ipn-receiver/ipn-receiver/internal/paysim/agenda"
 	"github.com/ipn-receiver/ipn-receiver/internal/paysim/delivery"
-	"github.com/ipn-receiver/ipn-receiver/internal/paysim/notice"
 )
 
 func TestANoticeIsPostedAsAFormAndSigned(t *testing.T) {
@@ -236,7 +235,7 @@ func TestIdleWaitsForWhatTheAgendaIsAboutToDo(t *testing.T) {
 	w.setFaults(t, delivery.Fault{Name: "delay", Delay: 90 * time.Minute})
 	w.send(charge("1", "1.00"))
 	w.settle(t)
-	w.agenda.SetSpeed(1e9)
+	w.agenda.SetSpeed(agenda.Fastest)
 	until(t, "the time of the attempt", func() bool { return w.agenda.Now().After(beginning.Add(2 * time.Hour)) })
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -339,41 +338,5 @@ func TestWhatRunDidNotBeginIsPostedByTheNextRun(t *testing.T) {
 	idle(t, sender)
 	if len(receiver.requests()) != 1 {
 		t.Error("not posted")
-	}
-}
-
-func TestABurstKeepsItsPace(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var mu sync.Mutex
-		var arrivals []time.Duration
-		begun := time.Now()
-		transport := roundTrip(func(*http.Request) (*http.Response, error) {
-			mu.Lock()
-			defer mu.Unlock()
-			arrivals = append(arrivals, time.Since(begun))
-			return answerWith(200)(nil)
-		})
-		sender := delivery.New(delivery.Config{Agenda: agenda.New(beginning, 1), Client: &http.Client{Transport: transport}})
-		run(t, sender)
-		sender.Burst("http://192.0.2.1/ipn", func(i int) notice.Notice { return charge(fmt.Sprint(i), "1.00") }, 4, 10)
-		idle(t, sender)
-
-		want := "[0s 250ms 500ms 750ms 1s 1.25s 1.5s 1.75s 2s 2.25s]"
-		if got := fmt.Sprint(arrivals); got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
-		for i, d := range sender.Deliveries(delivery.Query{Oldest: true}) {
-			if d.Notice.Get("referenceNumber") != fmt.Sprint(i) || d.Origin != "burst" || d.Attempts[0].Faults[0] != "burst" {
-				t.Errorf("%d: got %+v", i, d)
-			}
-		}
-	})
-}
-
-func TestSamplesDifferAndHaveTheNodeFieldOfTheSettings(t *testing.T) {
-	sender := delivery.New(delivery.Config{Agenda: agenda.New(beginning, 1), NodeField: "dataCentre"})
-	first, second := sender.Sample("CHARGE"), sender.Sample("CHARGE")
-	if first.Type != "CHARGE" || first.Get("dataCentre") == "" || string(first.Encode()) == string(second.Encode()) {
-		t.Errorf("got %+v", first)
 	}
 }

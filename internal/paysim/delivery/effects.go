@@ -61,6 +61,9 @@ func (e effect) filled(f Fault) Fault {
 	return f
 }
 
+// burst is how many notices a filled burst has.
+func (f Fault) burst() float64 { return f.PerSecond * f.Delay.Seconds() }
+
 // changeField keeps the meaning of the notice, unless the rule names a field that has one.
 func changeField(l *letter, a attempt, f Fault) {
 	value := cmp.Or(f.Value, "changed with "+a.id)
@@ -86,7 +89,7 @@ var additions = map[string]func(s *Sender, url string, n notice.Notice, f Fault)
 		s.add(url, n.With(notice.Field{Name: "transactionType", Value: name}, notice.Field{Name: "ipnId", Value: s.uuid()}), unknownType)
 	},
 	bursting: func(s *Sender, url string, n notice.Notice, f Fault) {
-		count := int(f.PerSecond * f.Delay.Seconds())
+		count := max(1, int(f.burst())) // a fault that struck must be seen
 		s.bursts = append(s.bursts, burst{url: url, make: func(int) notice.Notice { return s.Sample(n.Type) }, perSecond: f.PerSecond, count: count})
 	},
 }

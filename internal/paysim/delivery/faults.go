@@ -109,7 +109,8 @@ func (f Fault) check() error {
 		{f.Delay > 0 && e.delay == 0, "a delay means nothing to it"},
 		{f.Field != "" && f.Name != "change-field", "a field means nothing to it"},
 		{f.Value != "" && !e.value, "a value means nothing to it"},
-		{f.PerSecond > 0 && f.Name != "burst", "perSecond means nothing to it"},
+		{f.PerSecond > 0 && f.Name != bursting, "perSecond means nothing to it"},
+		{f.Name == bursting && !(e.filled(f).burst() <= MostBurst), fmt.Sprintf("a burst has %d notices at most", MostBurst)}, // written to be true of NaN
 	} {
 		if c.wrong {
 			return errors.New(c.why)

@@ -3,15 +3,19 @@ package delivery_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
+	"github.com/ipn-receiver/ipn-receiver/internal/paysim/agenda"
 	"github.com/ipn-receiver/ipn-receiver/internal/paysim/delivery"
 )
 
@@ -78,15 +82,25 @@ func TestReorderLetsLaterNoticesOvertake(t *testing.T) {
 }
 
 func TestWhatNothingOvertakesIsSentInItsTime(t *testing.T) {
-	w := start(t, delivery.Config{})
-	w.setFaults(t, delivery.Fault{Name: "reorder", Delay: 5 * time.Minute})
-	w.send(charge("1", "1.00"))
-	w.agenda.Advance(4 * time.Minute)
-	if got := len(w.receiver.requests()); got != 0 {
-		t.Fatalf("got %d requests before the time", got)
-	}
-	w.agenda.Advance(time.Minute)
-	until(t, "the post", func() bool { return w.first().State == delivery.Delivered })
+	synctest.Test(t, func(t *testing.T) {
+		clock := agenda.New(beginning, 1)
+		sender := delivery.New(delivery.Config{Agenda: clock, Client: &http.Client{Transport: answerWith(200)}})
+		run(t, sender)
+		if err := sender.SetFaults([]delivery.Fault{{Name: "reorder", Delay: 5 * time.Minute}}); err != nil {
+			t.Fatal(err)
+		}
+		sender.Send("http://192.0.2.1/ipn", charge("1", "1.00"))
+		for _, minutes := range []struct {
+			pass time.Duration
+			want delivery.State
+		}{{4, delivery.Waiting}, {1, delivery.Delivered}} {
+			clock.Advance(minutes.pass * time.Minute)
+			synctest.Wait()
+			if d, _ := sender.Delivery(1); d.State != minutes.want {
+				t.Errorf("%d minutes further: got %s, want %s", minutes.pass, d.State, minutes.want)
+			}
+		}
+	})
 }
 
 func TestWhatNothingOvertakesOvertakesItsLike(t *testing.T) {
@@ -130,6 +144,38 @@ func TestADelayedAttemptIsMadeLater(t *testing.T) {
 		t.Errorf("got %+v", d)
 	}
 	hasFaults(t, d.Attempts[0], "delay")
+}
+
+// Both names stand in the history, and so both must have done something.
+func TestADelayedAttemptIsThenHeldBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var arrived []string
+		transport := roundTrip(func(r *http.Request) (*http.Response, error) {
+			body, err := io.ReadAll(r.Body)
+			arrived = append(arrived, string(body))
+			return &http.Response{StatusCode: 200, Body: http.NoBody, Header: http.Header{}}, err
+		})
+		clock := agenda.New(beginning, 1)
+		sender := delivery.New(delivery.Config{Agenda: clock, Client: &http.Client{Transport: transport}})
+		run(t, sender)
+		faults := []delivery.Fault{{Name: "delay", Times: 1}, {Name: "reorder", Times: 1}}
+		if err := sender.SetFaults(faults); err != nil {
+			t.Fatal(err)
+		}
+		sender.Send("http://192.0.2.1/ipn", small("N1"))
+		clock.Advance(time.Hour)
+		synctest.Wait()
+		if len(arrived) != 0 {
+			t.Fatalf("got %q before anything could overtake", arrived)
+		}
+		sender.Send("http://192.0.2.1/ipn", small("N2"))
+		synctest.Wait()
+		if len(arrived) != 2 || !strings.Contains(arrived[0], "N2") {
+			t.Errorf("got %q, want N2 and then N1", arrived)
+		}
+		d, _ := sender.Delivery(1)
+		hasFaults(t, d.Attempts[0], "delay", "reorder")
+	})
 }
 
 func TestALostRequestIsAFailedAttemptThatNobodySaw(t *testing.T) {
@@ -277,25 +323,6 @@ func TestAnUnknownTypeIsAnotherNotice(t *testing.T) {
 	hasFaults(t, added.Attempts[0], "unknown-type")
 }
 
-func TestABurstAddsSamplesOfTheType(t *testing.T) {
-	w, original := misbehave(t, delivery.Fault{Name: "burst", PerSecond: 500, Delay: 100 * time.Millisecond})
-	all := w.deliveries()
-	if len(all) != 51 || len(w.receiver.requests()) != 51 || original.Origin != "" {
-		t.Fatalf("got %d deliveries and %d requests, want 51", len(all), len(w.receiver.requests()))
-	}
-	seen := map[string]bool{}
-	for _, d := range all[1:] {
-		hasFaults(t, d.Attempts[0], "burst")
-		seen[string(d.Attempts[0].Body)] = true
-		if d.Type != "CHARGE" || d.Origin != "burst" {
-			t.Errorf("got %+v", d)
-		}
-	}
-	if len(seen) != 50 {
-		t.Errorf("only %d of 50 differ", len(seen))
-	}
-}
-
 func TestARuleSaysWhichTypesAndHowOften(t *testing.T) {
 	for name, row := range map[string]struct {
 		fault delivery.Fault
@@ -369,6 +396,9 @@ func TestARuleThatSaysNothingSensibleIsRefusedAndNothingChanges(t *testing.T) {
 		"a field without a meaning": {Name: "duplicate", Field: "referrer"},
 		"a value without a meaning": {Name: "duplicate", Value: "x"},
 		"a pace without a meaning":  {Name: "duplicate", PerSecond: 1},
+		"a pace that is no number":  {Name: "burst", PerSecond: math.NaN()},
+		"a burst without end":       {Name: "burst", PerSecond: 1e9},
+		"a burst of many hours":     {Name: "burst", Delay: 1000 * time.Hour},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := w.SetFaults([]delivery.Fault{{Name: "delay"}, bad})

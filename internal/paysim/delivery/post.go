@@ -17,13 +17,14 @@ import (
 )
 
 const (
-	lanes    = 16 // posts at a time
-	patience = 10 * time.Second
-	maxHead  = 64 << 10 // bytes of an answer's head
-	maxBody  = 64 << 10 // bytes of an answer that are read; nobody reads them, but the connection is used again
+	lanes    = 16               // posts at a time
+	patience = 10 * time.Second // of the world's time, for an answer: what the payment service waits is not known
+	maxHead  = 64 << 10         // bytes of an answer's head
+	maxBody  = 64 << 10         // bytes of an answer that are read; nobody reads them, but the connection is used again
 )
 
-// newClient makes the client that posts, of another where there is one. It follows no redirects.
+// newClient makes the client that posts, of another where there is one. It follows no redirects: to the payment service they
+// are failures. It decompresses nothing, and its transport asks no proxy: what the history tells is what was on the wire.
 func newClient(of *http.Client) *http.Client {
 	c := http.Client{Timeout: patience, Transport: &http.Transport{
 		DisableCompression: true, MaxResponseHeaderBytes: maxHead, MaxIdleConnsPerHost: lanes, IdleConnTimeout: time.Minute,
@@ -83,7 +84,8 @@ const (
 	lost      // nowhere
 )
 
-// letter is an attempt as it is about to be posted. Faults write into it.
+// letter is an attempt as it is about to be posted. Faults write into it, each into its own place, so that several may strike
+// at once: a request can have the wrong charset, a bad signature, and be cut.
 type letter struct {
 	notice notice.Notice
 	encode func(notice.Notice) []byte // nil: the bytes that the delivery has already
@@ -94,7 +96,8 @@ type letter struct {
 	twice  bool
 }
 
-// try makes an attempt and returns what it was: one post, or two of the same.
+// try makes an attempt and returns what it was: one post, or two of the same. The copy of a duplicate travels without the
+// faults of the way, so that a request that is lost and duplicated still arrives once.
 func (s *Sender) try(ctx context.Context, a attempt) []Attempt {
 	l := letter{notice: a.of.Notice, key: s.config.Key(), at: time.Now()}
 	for _, f := range a.faults {
@@ -116,7 +119,8 @@ func (s *Sender) try(ctx context.Context, a attempt) []Attempt {
 	return []Attempt{first, second}
 }
 
-// write puts the attempt into the bytes that are posted.
+// write puts the attempt into the bytes that are posted. The signature is made last, over these bytes, whatever a fault has
+// done to them: the wrong charset is not also a wrong signature.
 func (s *Sender) write(a attempt, l letter) Attempt {
 	body := a.of.body
 	if l.encode != nil {
@@ -146,7 +150,8 @@ func (a attempt) names(meant func(effect) bool) []string {
 	return names
 }
 
-// post sends the attempt as far as the letter says, and writes the answer into it.
+// post sends the attempt as far as the letter says, and writes the answer into it. The status of an answer that is thrown
+// away stays: it tells that the receiver has the IPN, and will see it again.
 func (s *Sender) post(ctx context.Context, to string, l letter, done *Attempt) {
 	begun := time.Now()
 	var err error
@@ -168,7 +173,8 @@ func (s *Sender) post(ctx context.Context, to string, l letter, done *Attempt) {
 	}
 }
 
-// exchange posts an attempt and returns the status of the answer.
+// exchange posts an attempt and returns the status of the answer. Its body is read as far as the connection is worth it, and
+// passed over: the documented acknowledgement is the status alone.
 func (s *Sender) exchange(ctx context.Context, to string, a *Attempt) (int, error) {
 	request, err := newRequest(ctx, to, a)
 	if err != nil {

@@ -94,9 +94,16 @@ func (a Amount) Share(rate int64, currency string) Amount {
 		return -(-a).Share(rate, currency)
 	}
 	step := Step(currency)
-	whole := int64(a) * rate
-	unit := 10_000 * int64(step)
-	return Amount((whole+unit/2)/unit) * step
+	whole, divisor := int64(a)*rate, 10_000*int64(step)
+	return Amount((whole+divisor/2)/divisor) * step
+}
+
+// Percent writes a rate in hundredths of a percent as IPNs do: "19", "6.25", "8.80"; "" for 0.
+func Percent(rate int64) string {
+	if rate == 0 {
+		return ""
+	}
+	return strings.TrimSuffix(Amount(rate*100).String(), ".00")
 }
 
 // decimals lists the currencies that do not have two (ISO 4217).

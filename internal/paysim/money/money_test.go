@@ -45,6 +45,14 @@ func TestWhatIsNoAmountIsRefused(t *testing.T) {
 	}
 }
 
+func TestARateIsWrittenAsIPNsDo(t *testing.T) {
+	for rate, want := range map[int64]string{0: "", 1900: "19", 625: "6.25", 880: "8.80", 5: "0.05", 10_000: "100"} {
+		if got := money.Percent(rate); got != want {
+			t.Errorf("%d: got %q, want %q", rate, got, want)
+		}
+	}
+}
+
 func TestEveryAmountReadsBackAsItWas(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := amounts().Draw(t, "amount")

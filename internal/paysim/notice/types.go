@@ -75,6 +75,17 @@ func Flag(transactionType string) string {
 	return k.flag
 }
 
+// Flags returns the 28 send flags in the order of specification section 2.8.
+func Flags() []string {
+	var flags []string
+	for _, k := range kinds {
+		if k.flag != "" {
+			flags = append(flags, k.flag)
+		}
+	}
+	return flags
+}
+
 // Known tells whether there is a type of this name. Letter case counts.
 func Known(transactionType string) bool {
 	_, known := row(transactionType)

@@ -13,7 +13,8 @@ import (
 // values says what fields hold, by name. A name that is not in it is empty on the wire.
 type values map[string]string
 
-// values says what the sale's notices of all types have in common.
+// values says what the sale's notices of all types have in common. The order of the subjects must stay: each draws from the
+// sale's chance, so that another order is another sample of every seed, and another golden.
 func (s sale) values() values {
 	said := make(values, 160) // names there are; it need not grow
 	for _, f := range s.person.Fields() {
@@ -27,6 +28,8 @@ func (s sale) values() values {
 	return said
 }
 
+// event is what happened, when, and under which numbers. The reference is that of the charge: what happens to a charge later
+// carries the number of the charge, and its own beside it.
 func (s sale) event() values {
 	opened := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli() + s.random.Int64N(1e11)
 	return values{
@@ -42,6 +45,8 @@ func (s sale) event() values {
 	}
 }
 
+// visit is how the shopper came. The pages hold access tokens, which a receiver must not show: real ones do. One of them is
+// spelt in two ways by different types.
 func (s sale) visit() values {
 	return values{
 		"language":           s.person.Language,
@@ -56,6 +61,7 @@ func (s sale) visit() values {
 	}
 }
 
+// goods is what was bought. A licence key may be a line feed and nothing else, as it was seen on the wire.
 func (s sale) goods() values {
 	return values{
 		"productId":           s.plan.product,
@@ -74,6 +80,8 @@ func (s sale) goods() values {
 	}
 }
 
+// sums is the money: what was charged, in the shopper's currency, and the same in dollars. The tax is part of both totals,
+// while the price of a piece is without it. invoiceAmount is an older name and always in dollars, whatever currency says.
 func (s sale) sums() values {
 	currency, usd := s.person.Currency, s.totalUSD.String()
 	return values{
@@ -91,18 +99,12 @@ func (s sale) sums() values {
 		"invoiceLocalCurrency":  currency,
 		"taxAmountUSD":          s.taxUSD.String(),
 		"taxChargeAmount":       s.tax.String(),
-		"taxRate":               percent(s.person.TaxRate),
+		"taxRate":               money.Percent(s.person.TaxRate),
 	}
 }
 
-// percent writes a rate in hundredths of a percent: "19", "8.81", "" for none.
-func percent(rate int64) string {
-	if rate == 0 {
-		return ""
-	}
-	return strings.TrimSuffix(money.Amount(rate*100).String(), ".00")
-}
-
+// means is the card as far as an IPN tells it: never more than the first six digits and the last four. The month of the
+// expiry comes with a leading zero or without.
 func (s sale) means() values {
 	return values{
 		"paymentMethod":            "CC",
@@ -154,6 +156,7 @@ func (s sale) reversal() values {
 	}
 }
 
+// contract is the subscription: the plan, what it began with, and the plan that one changes to.
 func (s sale) contract() values {
 	return values{
 		"subscriptionId":      s.subscription(),

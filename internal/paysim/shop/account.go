@@ -13,15 +13,15 @@ import (
 // accountPage is the merchant's side: the clock, the notification configuration, the portal.
 type accountPage struct {
 	Now           time.Time
-	Speed         float64
+	Speed         float64 // simulated seconds in one of the world's
 	Speeds        []choice
 	Configuration paysim.Configuration
-	Configured    bool
-	Flags         []string
+	Configured    bool     // false: there is no Configuration
+	Flags         []string // all of them, by name
 	Portal        []string // the types that no flag switches
 	On            []string // those of them that the portal has switched on
 	Currencies    []string
-	ControlURL    string
+	ControlURL    string // of the second door; "": not shown
 }
 
 // speeds are those that the page offers, as the clock reads them.
@@ -47,12 +47,14 @@ const accountPath = "/shop/account"
 
 const longestAdvance = 400 * 24 * time.Hour // a little over a year: renewals are worked off one by one
 
-// moveClock advances the clock, which does all that becomes due on the way, or sets its speed.
+// moveClock advances the clock, which does all that becomes due on the way before the page is
+// answered, or sets its speed. Both are bounded, above and below: a year holds some hundred events,
+// a century would keep the person waiting.
 func (s *shop) moveClock(r *http.Request) (string, error) {
 	to := back(r, accountPath)
 	if text := r.PostFormValue("speed"); text != "" {
 		speed, err := strconv.ParseFloat(text, 64)
-		if err != nil || !(speed > 0 && speed <= 1e6) {
+		if err != nil || !(speed > 0 && speed <= 1e6) { // written so that NaN is refused, too
 			return "", wrong("The speed must be a number above 0, at most a million.")
 		}
 		s.agenda.SetSpeed(speed)
@@ -66,12 +68,14 @@ func (s *shop) moveClock(r *http.Request) (string, error) {
 	return to, nil
 }
 
-// switchType does what the portal does for types that have no send flag.
+// switchType does what the portal does for types that have no send flag: a merchant cannot, by the
+// API.
 func (s *shop) switchType(r *http.Request) (string, error) {
 	return accountPath, s.service.SwitchPortalType(r.PostFormValue("type"), r.PostFormValue("on") != "")
 }
 
-// payout pays out what was earned in a currency, or fails to.
+// payout pays out what was earned in a currency, or fails to, as the form says; refused when
+// nothing was earned.
 func (s *shop) payout(r *http.Request) (string, error) {
 	_, err := s.service.Payout(r.PostFormValue("currency"), r.PostFormValue("fails") != "")
 	return accountPath, err

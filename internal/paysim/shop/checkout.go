@@ -10,7 +10,7 @@ import (
 	"github.com/ipn-receiver/ipn-receiver/internal/paysim"
 )
 
-// homePage is the window of the shop.
+// homePage is the window of the shop. Wanted is the query of its address, in which a cart may be.
 type homePage struct {
 	Products   []product
 	Currency   string
@@ -18,8 +18,11 @@ type homePage struct {
 	Wanted     url.Values
 }
 
-// Quantity is how many of a product are wanted: what the address says, and one of the first thing when it says nothing.
+// Quantity is how many of a product are wanted: what the address says, and one of the first thing
+// when it says nothing.
 func (p homePage) Quantity(code string) string {
+	// "0" said of all is an answer, too: only an address without any product gets the first one
+	// filled in.
 	said := slices.ContainsFunc(p.Products, func(one product) bool { return p.Wanted.Has(one.Code) })
 	if !said && code == p.Products[0].Code {
 		return "1"
@@ -27,7 +30,7 @@ func (p homePage) Quantity(code string) string {
 	return cmp.Or(p.Wanted.Get(code), "0")
 }
 
-// Link leads to the same window with prices in another currency.
+// Link leads to the same window with prices in another currency, and the same quantities.
 func (p homePage) Link(currency string) string {
 	q := url.Values{"currency": {currency}}
 	for _, one := range p.Products {
@@ -36,12 +39,13 @@ func (p homePage) Link(currency string) string {
 	return "/?" + q.Encode()
 }
 
-// home is the window: what there is, in one currency. Its form leads on with GET, so that the cart is in the address.
+// home is the window: what there is, in one currency. Its form leads on with GET, so that the cart
+// is in the address.
 func (s *shop) home(r *http.Request) (page, error) {
 	return page{name: "home", title: "Shop", data: homePage{products, currencyOf(r.URL.Query()), currencies, r.URL.Query()}}, nil
 }
 
-// plans lists what can be subscribed to.
+// plans lists what can be subscribed to, each with a link to its checkout.
 func (s *shop) plans(*http.Request) (page, error) {
 	return page{name: "plans", title: "Plans", data: s.service.Plans()}, nil
 }
@@ -55,10 +59,10 @@ type checkoutPage struct {
 	Countries []choice
 }
 
-// Fields is the cart for hidden fields.
+// Fields is the cart for hidden fields, so that the posted form has it as well.
 func (p checkoutPage) Fields() url.Values { return p.query() }
 
-// Back leads to the window, with the cart as it is.
+// Back leads to the window, with the cart as it is, to be changed there.
 func (p checkoutPage) Back() string { return "/?" + p.query().Encode() }
 
 // Link leads to this page with the address of a place filled in.
@@ -68,7 +72,9 @@ func (p checkoutPage) Link(place string) string {
 	return "/shop/checkout?" + q.Encode()
 }
 
-// checkout asks for the address. It is filled with what was sent before, if that was refused, or else with a place.
+// checkout asks for the address. It is filled with what was sent before, if that was refused, or
+// else with the place that the address of the page names, or else with one where the currency of
+// the cart is at home.
 func (s *shop) checkout(r *http.Request) (page, error) {
 	if err := readForm(r); err != nil {
 		return page{}, err
@@ -88,7 +94,8 @@ func (s *shop) checkout(r *http.Request) (page, error) {
 	return page{name: "checkout", title: "Where to?", data: p, here: "/shop/checkout?" + c.query().Encode()}, nil
 }
 
-// addressOf reads the posted address. The state is written upper case, as its codes are.
+// addressOf reads the posted address, zero when none was posted. The state is written upper case,
+// as its codes are. Whether there is such a place, the payment service says.
 func addressOf(r *http.Request) paysim.Address {
 	field := func(name string) string { return strings.TrimSpace(r.PostFormValue(name)) }
 	return paysim.Address{
@@ -97,7 +104,8 @@ func addressOf(r *http.Request) paysim.Address {
 	}
 }
 
-// quote asks the payment service for the tax and goes on to the page of the quote.
+// quote asks the payment service for the tax (specification section 1, tax flow, step 1) and goes
+// on to the page of the quote.
 func (s *shop) quote(r *http.Request) (string, error) {
 	c, err := s.readCart(r.Form)
 	if err != nil {

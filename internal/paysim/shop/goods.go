@@ -8,12 +8,15 @@ import (
 	"github.com/ipn-receiver/ipn-receiver/internal/paysim/money"
 )
 
-// product is something the shop sells. TaxCode is the product tax code, from which the rate follows.
+// product is something the shop sells. Code is its item code, and the name of its field in forms.
+// TaxCode is the product tax code, from which the rate follows (specification section 1).
 type product struct {
 	Code, Name, About, TaxCode string
 	prices                     map[string]string // of one piece, by currency
 }
 
+// products are what there is: two taxed in full nearly everywhere, groceries, and a book, which
+// many countries tax less.
 var products = []product{
 	{
 		"blanket", "Wool blanket", "Woven from undyed wool, warm for three winters at least.", "PC040100",
@@ -33,18 +36,23 @@ var products = []product{
 	},
 }
 
-// Price is what one piece costs in a currency of the shop.
+// Price is what one piece costs in a currency of the shop, without tax. It panics for another one:
+// see currencies.
 func (p product) Price(currency string) money.Amount { return money.MustParse(p.prices[currency]) }
 
-// currencies are those that every product has a price in.
+// currencies are those that every product has a price in; the first is the usual one. The yen has
+// no decimals.
 var currencies = []string{"USD", "EUR", "GBP", "AUD", "JPY"}
 
-// place is an address to try things with.
+// place is an address to try things with. Key stands in addresses of pages; Tells says what is to
+// be seen there.
 type place struct {
 	Key, Name, Tells string
 	Address          paysim.Address
 }
 
+// places are one for each rule of tax that the specification names, and one with a currency of its
+// own.
 var places = []place{
 	{"boston", "Boston", "sales tax", paysim.Address{Address: "10 Main St", City: "Boston", State: "MA", Zip: "02110", Country: "US"}},
 	{"denver", "Denver", "sales tax and the delivery fee of Colorado", paysim.Address{Address: "1450 Larimer St", City: "Denver", State: "CO", Zip: "80202", Country: "US"}},
@@ -71,7 +79,8 @@ func placeOf(key string) (place, bool) {
 // choice is one of a list: the key is sent, the name is shown.
 type choice struct{ Key, Name string }
 
-// countries can be shipped to; the codes are those of ISO 3166.
+// countries can be shipped to, in the order of their names; the codes are those of ISO 3166. The
+// payment service knows all others as well: these are enough to choose from.
 var countries = []choice{
 	{"AU", "Australia"}, {"AT", "Austria"}, {"BE", "Belgium"}, {"CA", "Canada"}, {"FR", "France"}, {"DE", "Germany"}, {"IE", "Ireland"},
 	{"IT", "Italy"}, {"JP", "Japan"}, {"NL", "Netherlands"}, {"PL", "Poland"}, {"ES", "Spain"}, {"SE", "Sweden"},
@@ -94,14 +103,16 @@ type cart struct {
 
 const mostPieces = 99 // of one product
 
-// readCart reads a cart. An unknown currency is the first one; quantities that are not numbers count as none.
+// readCart reads a cart. An unknown currency is the first one; quantities that are not numbers, or
+// below one, count as none, and those that are too large as the largest. A mistake when nothing is
+// in it; 404 for a plan that there is not.
 func (s *shop) readCart(form url.Values) (cart, error) {
 	if id := form.Get("plan"); id != "" {
 		return s.planCart(id)
 	}
 	c := cart{Currency: currencyOf(form)}
 	for _, p := range products {
-		n, _ := strconv.Atoi(form.Get(p.Code)) // no number: none
+		n, _ := strconv.Atoi(form.Get(p.Code)) // 0 for what is no number
 		if n = min(n, mostPieces); n > 0 {
 			c.Items = append(c.Items, item{p.Code, p.Name, p.TaxCode, n, p.Price(c.Currency) * money.Amount(n)})
 		}
@@ -127,7 +138,8 @@ const (
 	planTaxCode = "SW054000" // of something delivered by wire
 )
 
-// planCart is a cart with one plan in it, priced in the plan's own currency; 404 for a plan that there is not.
+// planCart is a cart with one plan in it, for one period, priced in the plan's own currency; 404
+// for a plan that there is not. The quote for it is then told from one for goods by its item code.
 func (s *shop) planCart(id string) (cart, error) {
 	p := s.planOf(planPrefix + id)
 	if p == nil {
@@ -147,7 +159,8 @@ func (s *shop) planOf(itemCode string) *paysim.Plan {
 	return nil
 }
 
-// query writes a cart the way readCart reads it.
+// query writes a cart the way readCart reads it: this is all that is kept of it, in the address of
+// the page.
 func (c cart) query() url.Values {
 	q := url.Values{}
 	if c.Plan != nil {
@@ -161,7 +174,7 @@ func (c cart) query() url.Values {
 	return q
 }
 
-// lines is the cart as a tax quote asks for it.
+// lines is the cart as a tax quote asks for it: a line each, with the amount of the line.
 func (c cart) lines() []paysim.Line {
 	lines := make([]paysim.Line, len(c.Items))
 	for i, one := range c.Items {

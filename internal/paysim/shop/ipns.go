@@ -11,12 +11,13 @@ import (
 	"github.com/ipn-receiver/ipn-receiver/internal/paysim/notice"
 )
 
+// How many IPNs are listed. A load test sends many thousands; a page must stay one.
 const (
-	fewest = 30  // IPNs beside every page
+	fewest = 30  // beside every page
 	most   = 200 // on their own page
 )
 
-// row is an IPN in a list.
+// row is an IPN in a list: a delivery to one destination, with all its attempts.
 type row struct {
 	ID              int64
 	Type, Reference string
@@ -27,7 +28,7 @@ type row struct {
 	Faults          []string
 }
 
-// moods are the colours of the states.
+// moods are the colours of the states of a delivery; an unknown one has none.
 var moods = map[delivery.State]string{delivery.Delivered: "good", delivery.Waiting: "wait", delivery.GivenUp: "bad"}
 
 // rowOf is a delivery in a line: its last answer, and each fault that any attempt met, once.
@@ -42,12 +43,12 @@ func rowOf(d delivery.Delivery) row {
 	for _, a := range d.Attempts {
 		one.Faults = append(one.Faults, a.Faults...)
 	}
-	slices.Sort(one.Faults)
+	slices.Sort(one.Faults) // for Compact, which looks at neighbours only
 	one.Faults = slices.Compact(one.Faults)
 	return one
 }
 
-// answer is how an attempt ended, in a word.
+// answer is how an attempt ended, in a word; "" for one that has not.
 func answer(a delivery.Attempt) string {
 	switch {
 	case a.Status != 0:
@@ -58,12 +59,13 @@ func answer(a delivery.Attempt) string {
 	return ""
 }
 
-// live is the part that a script keeps fresh: the time and the latest IPNs.
+// live is the part that a script keeps fresh, by asking for it every second: the time and the
+// latest IPNs.
 type live struct {
 	Now        time.Time
 	Rows       []row
-	Subject    string
-	Configured bool
+	Subject    string // the reference that they are about; "" for all
+	Configured bool   // false: IPNs go nowhere, which explains an empty list
 }
 
 // live is the fresh part for the IPNs of one reference, or of all when it is empty.
@@ -93,7 +95,7 @@ func (l live) Said() string {
 	return fmt.Sprintf("Latest IPN: %s, %s.", newest.Type, newest.State)
 }
 
-// latest answers with the fresh part alone.
+// latest answers with the fresh part alone, for the reference that the query names, or for all.
 func (s *shop) latest(w http.ResponseWriter, r *http.Request) {
 	s.render(w, "home", http.StatusOK, "live", s.live(r.URL.Query().Get("reference")))
 }
@@ -108,14 +110,16 @@ type ipnsPage struct {
 // wide leaves out the list beside the page, which is one itself.
 func (ipnsPage) wide() bool { return true }
 
-// ipns lists the IPNs that the query of the address chooses.
+// ipns lists the IPNs that the query of the address chooses, by type, state and reference; each may
+// be empty. What is none of them finds nothing, which is no mistake.
 func (s *shop) ipns(r *http.Request) (page, error) {
 	form := r.URL.Query()
 	q := delivery.Query{Type: form.Get("type"), State: delivery.State(form.Get("state")), Reference: form.Get("reference"), Limit: most}
 	return page{name: "ipns", title: "IPNs", data: ipnsPage{s.rows(q), notice.Types(), q}}, nil
 }
 
-// ipnPage shows one IPN: each attempt, and what was sent.
+// ipnPage shows one IPN: each attempt, and what was sent. Half the fields of an IPN are empty, as
+// on the wire; they are listed by name only.
 type ipnPage struct {
 	delivery.Delivery
 	Mood          string
@@ -126,7 +130,8 @@ type ipnPage struct {
 // wide leaves out the list beside the page: its fields need the room.
 func (ipnPage) wide() bool { return true }
 
-// Body is what was posted last, or will be.
+// Body is what was posted last, or will be. A fault may have cut or changed it: then it is what
+// went out, not what was meant.
 func (p ipnPage) Body() string {
 	if p.Last != nil && len(p.Last.Body) > 0 {
 		return string(p.Last.Body)

@@ -35,33 +35,37 @@ type orderPage struct {
 	Disputable          bool
 }
 
-// subject makes the list beside the page the IPNs of this order: refunds and disputes carry its number, too.
+// subject makes the list beside the page the IPNs of this order: refunds and disputes carry its
+// number, too.
 func (p orderPage) subject() string { return p.ID }
 
-// Moves are the statuses that a dispute can go to.
-func (p orderPage) Moves(d paysim.Dispute) []choice { return moves[d.Status] }
+// Moves are the buttons under a dispute: where it can go, in words. One that is final has none.
+func (p orderPage) Moves(d paysim.Dispute) []choice {
+	var buttons []choice
+	for _, status := range d.Next() {
+		buttons = append(buttons, choice{status, moves[status]})
+	}
+	return buttons
+}
 
 // Returned tells whether the button beside a line has given its money back.
 func (p orderPage) Returned(l paysim.Line) bool {
 	return slices.ContainsFunc(p.Refunds, func(r paysim.Refund) bool { return r.Reason == returnReason(l.Description) })
 }
 
-// returnReason is the reason that the button beside a line gives. The page knows by it what it has given back already.
+// returnReason is the reason that the button beside a line gives. The page knows by it what it has
+// given back already.
 func returnReason(description string) string { return description + " returned" }
 
-// moves are the buttons under a dispute, by its status; what is final has none.
-var moves = map[string][]choice{
-	paysim.DisputeNew: {
-		{paysim.DisputeWorking, "Take it up"}, {paysim.DisputeChallenged, "Challenge it"},
-		{paysim.DisputeWon, "Won"}, {paysim.DisputeLost, "Lost"}, {paysim.DisputeClosed, "Let it expire"},
-	},
-	paysim.DisputeWorking: {
-		{paysim.DisputeChallenged, "Challenge it"}, {paysim.DisputeWon, "Won"}, {paysim.DisputeLost, "Lost"}, {paysim.DisputeClosed, "Let it expire"},
-	},
-	paysim.DisputeChallenged: {{paysim.DisputeWon, "Won"}, {paysim.DisputeLost, "Lost"}, {paysim.DisputeClosed, "Let it expire"}},
+// moves are the words for moving a dispute to a status.
+var moves = map[string]string{
+	paysim.DisputeWorking: "Take it up", paysim.DisputeChallenged: "Challenge it", paysim.DisputeWon: "Won",
+	paysim.DisputeLost: "Lost", paysim.DisputeClosed: "Let it expire",
 }
 
-// order shows a transaction with the lines of its quote. What can be done follows from its state and from what is left.
+// order shows a transaction with the lines of its quote, if it has one. What can be done follows
+// from its state and from what is left, by the same rules as the payment service's; a form that was
+// open while they changed is refused there.
 func (s *shop) order(r *http.Request) (page, error) {
 	t, err := s.service.Transaction(r.PathValue("id"))
 	if err != nil {
@@ -78,7 +82,8 @@ func (s *shop) order(r *http.Request) (page, error) {
 	return page{name: "order", title: "Order " + t.ID, data: p, here: orderPath(t.ID)}, nil
 }
 
-// capture charges the whole of what was reserved; partial captures are not supported (specification section 8).
+// capture charges the whole of what was reserved; partial captures are not supported (specification
+// section 8).
 func (s *shop) capture(r *http.Request) (string, error) {
 	reserved, err := s.service.Transaction(r.PathValue("id"))
 	if err != nil {
@@ -88,34 +93,46 @@ func (s *shop) capture(r *http.Request) (string, error) {
 	return orderPath(t.ID), err
 }
 
-// void lets go of what was reserved.
+// void lets go of what was reserved, which nobody is told of by an IPN.
 func (s *shop) void(r *http.Request) (string, error) {
 	t, err := s.service.ReverseAuthorization(r.PathValue("id"))
 	return orderPath(t.ID), err
 }
 
-// refund gives back what the form says, or all that is left when it says no amount.
+// refund gives back what the form says, with the tax in it (specification section 4, rule 3), or
+// all that is left when it says no amount. A subscription ends with it only if the form says so,
+// though the interface's own default is that it does.
 func (s *shop) refund(r *http.Request) (string, error) {
 	request := paysim.RefundRequest{
 		Reason:              r.PostFormValue("reason"),
 		CancelSubscriptions: r.PostFormValue("endSubscription") != "", CancelSubscriptionsSaid: true,
 	}
-	for name, into := range map[string]**money.Amount{"amount": &request.Amount, "tax": &request.TaxAmount} {
-		text := r.PostFormValue(name)
-		if text == "" {
-			continue
-		}
-		a, err := money.Parse(text)
-		if err != nil {
-			return "", wrong("The " + name + " cannot be read: " + err.Error() + ".")
-		}
-		*into = &a
+	var err error
+	if request.Amount, err = sumOf(r, "amount"); err != nil {
+		return "", err
 	}
-	_, err := s.service.Refund(r.PathValue("id"), request)
+	if request.TaxAmount, err = sumOf(r, "tax"); err != nil {
+		return "", err
+	}
+	_, err = s.service.Refund(r.PathValue("id"), request)
 	return orderPath(r.PathValue("id")), err
 }
 
-// dispute opens a chargeback of all that was not refunded.
+// sumOf reads a field of a form as a sum of money; nil when it is empty, a mistake when it is no
+// sum.
+func sumOf(r *http.Request, field string) (*money.Amount, error) {
+	text := r.PostFormValue(field)
+	if text == "" {
+		return nil, nil
+	}
+	sum, err := money.Parse(text)
+	if err != nil {
+		return nil, wrong("The " + field + " cannot be read: " + err.Error() + ".")
+	}
+	return &sum, nil
+}
+
+// dispute opens a chargeback of all that was not refunded, as the shopper's bank would.
 func (s *shop) dispute(r *http.Request) (string, error) {
 	_, err := s.service.OpenDispute(r.PathValue("id"), nil, r.PostFormValue("reason"))
 	return orderPath(r.PathValue("id")), err
@@ -132,8 +149,8 @@ type returnPage struct {
 	Transfer                        *paysim.Transfer // as the payment service knows it; nil: it knows of none
 }
 
-// returned explains the return query of specification section 2.7. The query is unsigned, so the page shows beside it what
-// the payment service knows, which is what counts.
+// returned explains the return query of specification section 2.7. The query is unsigned, so the
+// page shows beside it what the payment service knows, which is what counts.
 func (s *shop) returned(r *http.Request) (page, error) {
 	q := r.URL.Query()
 	p := returnPage{Status: q.Get("STATUS"), Order: q.Get("ORDER-ID"), Transaction: q.Get("TRANSACTION-ID"), Own: q.Get("MTI")}

@@ -13,47 +13,48 @@ import (
 	"github.com/ipn-receiver/ipn-receiver/internal/paysim/notice"
 )
 
-const quoteLife = 24 * time.Hour // specification section 8
-
-// payPage shows a tax quote and the ways to pay for it.
+// payPage shows a tax quote and the ways to pay for it. The fields from Card on are what the forms
+// are filled with: what was sent, if that was refused, or else something that works.
 type payPage struct {
 	Quote        paysim.Quote
 	Total        money.Amount // with tax
-	TaxLabel     string
-	TaxID        string // what the number is called under which a firm pays tax there; "" where there is none
+	TaxLabel     string       // the name of the invoice's tax line
+	TaxID        string       // what the number is called under which a firm pays tax there; "" where there is none
 	Expires      time.Time
 	Expired      bool
 	Plan         *paysim.Plan // nil: goods
 	Cards        []paysim.TestCard
+	Transfer     bool // the bank transfer is to be had in this currency
+	Outcomes     []choice
 	Card         paysim.Card
 	Payer        paysim.Shopper
-	Transfer     bool // the bank transfer is to be had
-	Outcomes     []choice
-	Method       string // the way that was tried last
+	Method       string // the way that was tried last: card, transfer, subscribe; "" before
 	SaidTaxID    string
 	AuthOnly     bool
 	SaidOutcome  string
-	CardIsListed bool
+	CardIsListed bool // the card is one of Cards, so its number need not be typed
 }
 
-// outcomes are what the bank can be told to do, by the suffix of the payer's first name (specification section 3.2).
+// outcomes are what the bank can be told to do, by the suffix of the payer's first name
+// (specification section 3.2).
 var outcomes = []choice{
 	{"", "As I click on the bank’s page"}, {"_APPROVE", "Approve"}, {"_REJECT", "Reject"},
 	{"_DELAYAP", "Think it over, then approve"}, {"_DELAYRJ", "Think it over, then reject"},
 }
 
-// pay shows a quote, also one that has expired or was used: what the payment service then answers is worth seeing.
+// pay shows a quote, also one that has expired or was used: what the payment service then answers
+// is worth seeing. The goods, the address and the sums all come from it; the shop remembers nothing
+// between two pages.
 func (s *shop) pay(r *http.Request) (page, error) {
 	q, err := s.service.Quote(r.PathValue("reference"))
 	if err != nil {
 		return page{}, err
 	}
 	p := payPage{
-		Quote: q, Total: q.TotalAmount + q.TotalTax, TaxLabel: taxLabel(q), TaxID: taxIDs[strings.ToUpper(q.ShipTo.Country)],
-		Expires: q.Created.Add(quoteLife), Expired: !q.Used && s.now().After(q.Created.Add(quoteLife)),
+		Quote: q, Total: q.Total(), TaxLabel: taxLabel(q), TaxID: taxID(q), Expires: q.Expires(), Expired: q.Expired(s.now()),
 		Cards: s.service.Cards(), Outcomes: outcomes, Transfer: q.Currency == "EUR",
 	}
-	if len(q.Lines) == 1 {
+	if len(q.Lines) == 1 { // a plan is never in a cart with goods
 		p.Plan = s.planOf(q.Lines[0].ItemCode)
 	}
 	s.fill(&p, r)
@@ -63,7 +64,8 @@ func (s *shop) pay(r *http.Request) (page, error) {
 // payPath is the page of a quote.
 func payPath(reference string) string { return "/shop/pay/" + url.PathEscape(reference) }
 
-// fill puts into the forms what the person has sent, or else somebody made up, who is the same for one quote.
+// fill puts into the forms what the person has sent, or else somebody made up, who is the same for
+// one quote: going back and forth must not change who pays.
 func (s *shop) fill(p *payPage, r *http.Request) {
 	seed := fnv.New64a()
 	_, _ = seed.Write([]byte(p.Quote.Reference)) // never fails
@@ -86,7 +88,8 @@ func (s *shop) fill(p *payPage, r *http.Request) {
 // method is the way to pay that was tried: the last part of the path that was posted to.
 func method(r *http.Request) string { return r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:] }
 
-// payerOf is the person who pays, who lives where the goods go.
+// payerOf is the person who pays, who lives where the goods go. Whether she has told enough, the
+// payment service says.
 func payerOf(r *http.Request, q paysim.Quote) paysim.Shopper {
 	to := q.ShipTo
 	return paysim.Shopper{
@@ -95,7 +98,7 @@ func payerOf(r *http.Request, q paysim.Quote) paysim.Shopper {
 	}
 }
 
-// cardOf takes the number that was typed before the one that was chosen.
+// cardOf takes the number that was typed, in groups or not, before the one that was chosen.
 func cardOf(r *http.Request) paysim.Card {
 	number := strings.ReplaceAll(r.PostFormValue("number"), " ", "")
 	if number == "" {
@@ -107,15 +110,17 @@ func cardOf(r *http.Request) paysim.Card {
 	}
 }
 
-// payByCard sends the transaction with the total, tax included, and the reference of the quote (specification section 4, rule
-// 1). A VAT ID goes along as a field of the merchant's own, and so comes back in the IPN.
+// payByCard sends the transaction with the total, tax included, and the reference of the quote
+// (specification section 4, rule 1). A VAT ID goes along as a field of the merchant's own, and so
+// comes back in the IPN. When the card is refused the person is told so on the page of the same
+// quote, and may try another (section 3.1).
 func (s *shop) payByCard(r *http.Request) (string, error) {
 	q, err := s.service.Quote(r.PathValue("reference"))
 	if err != nil {
 		return "", err
 	}
 	request := paysim.CardRequest{
-		Type: "AUTH_CAPTURE", Amount: q.TotalAmount + q.TotalTax, Currency: q.Currency, TaxReference: q.Reference,
+		Type: "AUTH_CAPTURE", Amount: q.Total(), Currency: q.Currency, TaxReference: q.Reference,
 		SoftDescriptor: softDescriptor, Holder: payerOf(r, q), Card: cardOf(r), Product: productOf(q),
 	}
 	if r.PostFormValue("authOnly") != "" {
@@ -131,10 +136,11 @@ func (s *shop) payByCard(r *http.Request) (string, error) {
 	return orderPath(t.ID), nil
 }
 
-// softDescriptor is what the statement of the card says; at most 20 characters.
+// softDescriptor is what the statement of card or account says; at most 20 characters.
 const softDescriptor = "LITTLE SHOP"
 
-// productOf is what the IPN calls the goods: the first, and how many more. A fee does not count.
+// productOf is what the IPN calls the goods: the first, and how many more. There is one IPN for one
+// order, not for each item, and it has room for one name. A fee does not count.
 func productOf(q paysim.Quote) string {
 	var name string
 	more := 0
@@ -155,7 +161,10 @@ func productOf(q paysim.Quote) string {
 // orderPath is the page of a transaction.
 func orderPath(id string) string { return "/shop/orders/" + url.PathEscape(id) }
 
-// payByTransfer begins a bank transfer and sends the person to the bank's page, which is served beside the shop.
+// payByTransfer begins a bank transfer and sends the person to the bank's page, which is served
+// beside the shop. The outcome that she has chosen is a suffix of the first name (specification
+// section 3.2). A transfer has no place for a tax quote: the merchant's own number is made of its
+// reference, to find the one by the other.
 func (s *shop) payByTransfer(r *http.Request) (string, error) {
 	q, err := s.service.Quote(r.PathValue("reference"))
 	if err != nil {
@@ -164,7 +173,7 @@ func (s *shop) payByTransfer(r *http.Request) (string, error) {
 	payer := payerOf(r, q)
 	payer.FirstName += r.PostFormValue("outcome")
 	t, err := s.service.CreateTransfer(paysim.TransferRequest{
-		Amount: q.TotalAmount + q.TotalTax, Currency: q.Currency, ReturnURL: ownAddress(r) + "/shop/return", Payer: payer,
+		Amount: q.Total(), Currency: q.Currency, ReturnURL: ownAddress(r) + "/shop/return", Payer: payer,
 		MerchantTransactionID: "quote-" + q.Reference[:min(8, len(q.Reference))], SoftDescriptor: softDescriptor,
 	})
 	if err != nil {
@@ -173,11 +182,11 @@ func (s *shop) payByTransfer(r *http.Request) (string, error) {
 	return bankPath(t.OrderID), nil
 }
 
-// bankPath is the bank's page without its host: the person stays on the one that she came by, which the content security
-// policy holds forms to.
+// bankPath is the bank's page without its host, where bankTransferUrl has one: the person stays on
+// the host that she came by, which the content security policy holds forms to.
 func bankPath(orderID int64) string { return "/bank/" + strconv.FormatInt(orderID, 10) }
 
-// ownAddress is where the person has come to.
+// ownAddress is where the person has come to, without a path: the bank must send her back there.
 func ownAddress(r *http.Request) string {
 	if r.TLS != nil {
 		return "https://" + r.Host
@@ -185,10 +194,11 @@ func ownAddress(r *http.Request) string {
 	return "http://" + r.Host
 }
 
-// subscribe begins a subscription to the plan that the quote is for. The two amounts being equal, the one quote serves both
-// (specification section 4, rule 4); a trial charges nothing at first.
+// subscribe begins a subscription to the plan that the quote is for. The two amounts being equal,
+// the one quote serves both (specification section 4, rule 4); a trial charges nothing at first, so
+// its quote is the recurring one's.
 func (s *shop) subscribe(r *http.Request) (string, error) {
-	p, err := s.pay(r)
+	p, err := s.pay(r) // which has read quote, plan and form already
 	if err != nil {
 		return "", err
 	}

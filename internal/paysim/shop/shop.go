@@ -1,9 +1,11 @@
-// Package shop is a small shop that sells through the simulated payment service: a person buys with tax, subscribes, pays by
-// bank transfer, sends money back, disputes, moves the clock, and sees the IPNs that go out for it.
+// Package shop is a small shop that sells through the simulated payment service: a person buys with
+// tax, subscribes, pays by bank transfer, sends money back, disputes, moves the clock, and sees the
+// IPNs that go out for it.
 //
-// Its one non-obvious decision is that it keeps nothing of its own. The cart travels in the address, a tax quote is the
-// checkout (it knows the goods and where they go), and everything else is the payment service's to know: the back button,
-// two tabs and a restart need no thought, and what the pages show is what the service holds.
+// Its one non-obvious decision is that it keeps nothing of its own. The cart travels in the
+// address, a tax quote is the checkout (it knows the goods and where they go), and everything else
+// is the payment service's to know: the back button, two tabs and a restart need no thought, and
+// what the pages show is what the service holds.
 package shop
 
 import (
@@ -19,10 +21,12 @@ type Config struct {
 	Service *paysim.Service
 	Sender  *delivery.Sender
 	Agenda  *agenda.Agenda
-	// ControlURL is where the second door is, shown to the person; nil, or an empty answer: not shown. Asked for each page.
+	// ControlURL is where the second door is, shown to the person; nil, or an empty answer: not
+	// shown. Asked for each page.
 	ControlURL func() string
 }
 
+// shop is what the handlers share. Nothing in it changes.
 type shop struct {
 	service    *paysim.Service
 	sender     *delivery.Sender
@@ -31,14 +35,19 @@ type shop struct {
 	pages      pages
 }
 
-// show makes a page. Its error is a *paysim.Refusal or a mistake that the person made.
+// show makes a page. Its error is a *paysim.Refusal or a mistake that the person made, and is told
+// on a page of its own, with its status.
 type show func(r *http.Request) (page, error)
 
-// act does something and says where to go on. What it refuses is told on the page that it was asked from.
+// act does something and says where to go on, as a path of this host. What it refuses is told on
+// the page that it was asked from, filled in as it was, so that a person can mend one field and try
+// again.
 type act func(r *http.Request) (to string, err error)
 
-// New returns the handler of / and of all below /shop/. Pages work without scripts; forms are posted and answered with 303.
-// A form that another site posts is refused with 403, one that is too long with 413.
+// New returns the handler of / and of all below /shop/. Pages work without scripts; forms are
+// posted and answered with 303, so that a reload repeats nothing. Nobody logs in: whoever reaches
+// the shop is the merchant, too. So a form that another site posts is refused with 403; one that is
+// too long, with 413.
 func New(c Config) http.Handler {
 	s := &shop{service: c.Service, sender: c.Sender, agenda: c.Agenda, controlURL: c.ControlURL, pages: readPages()}
 	if s.controlURL == nil {
@@ -57,7 +66,7 @@ func New(c Config) http.Handler {
 	return http.NewCrossOriginProtection().Handler(mux)
 }
 
-// shows are the pages.
+// shows are the pages, by the pattern of their address. Looking at one changes nothing.
 func (s *shop) shows() map[string]show {
 	return map[string]show{
 		"/{$}":                     s.home,
@@ -75,7 +84,8 @@ func (s *shop) shows() map[string]show {
 	}
 }
 
-// acts are the forms: what each does, and the page that it stands on.
+// acts are the forms, by the pattern of what they are posted to: what each does, and the page that
+// it stands on, which shares the parts of its address.
 func (s *shop) acts() map[string]struct {
 	do   act
 	from show

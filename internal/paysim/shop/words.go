@@ -11,7 +11,8 @@ import (
 	"github.com/ipn-receiver/ipn-receiver/internal/paysim/money"
 )
 
-// words are how pages write money, time and states.
+// words are how pages write money, time and states. A template has no other functions of ours; what
+// needs more than a word is a method of the page's data.
 var words = template.FuncMap{
 	"money": writeMoney, "plain": plainMoney, "rate": writeRate,
 	"moment": writeMoment, "stamp": func(t time.Time) string { return t.UTC().Format(time.RFC3339) }, "day": writeDay,
@@ -47,6 +48,7 @@ func writeMoney(a money.Amount, currency string) string {
 }
 
 // plainMoney writes an amount for a field: digits and a dot, with the decimals of the currency.
+// money.Parse reads it again.
 func plainMoney(a money.Amount, currency string) string {
 	text := a.String()
 	if money.Step(currency) == money.Units(1) {
@@ -67,13 +69,14 @@ func writeMoment(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04"
 // writeDay writes a date.
 func writeDay(t time.Time) string { return t.UTC().Format("2 January 2006") }
 
-// taxLabel is the name of the invoice's tax line (specification section 1).
+// taxLabel is the name of the invoice's tax line. Where a retail delivery fee applies, the line
+// shows the sum of tax and fee, and says so (specification section 1); a delivery to Colorado
+// without the fee has a tax like any other.
 func taxLabel(q paysim.Quote) string {
-	to := q.ShipTo
 	switch {
-	case strings.EqualFold(to.Country, "US") && strings.EqualFold(to.State, "CO"):
+	case q.Fee > 0:
 		return "Tax & Delivery Fee"
-	case strings.EqualFold(to.Country, "AU"):
+	case isAustralian(q):
 		return "GST"
 	case q.VAT:
 		return "VAT"
@@ -81,24 +84,36 @@ func taxLabel(q paysim.Quote) string {
 	return "Tax"
 }
 
-// taxIDs are what a firm's tax number is called: ABN in Australia, VAT ID where a VAT is due (specification section 1).
-var taxIDs = map[string]string{
-	"AU": "ABN", "AT": "VAT ID", "BE": "VAT ID", "CH": "VAT ID", "DE": "VAT ID", "ES": "VAT ID", "FR": "VAT ID", "GB": "VAT ID",
-	"IE": "VAT ID", "IT": "VAT ID", "NL": "VAT ID", "PL": "VAT ID", "SE": "VAT ID",
+// taxID is what the number is called under which a firm pays tax where the goods go: ABN in place
+// of VAT ID in Australia (specification section 1), VAT ID where a VAT is due, "" where there is
+// none to ask for.
+func taxID(q paysim.Quote) string {
+	switch {
+	case isAustralian(q):
+		return "ABN"
+	case q.VAT:
+		return "VAT ID"
+	}
+	return ""
 }
 
-// stateMoods are the colours beside the states of a transaction; what is missing has none.
+// isAustralian reports whether the goods go to Australia.
+func isAustralian(q paysim.Quote) bool { return strings.EqualFold(q.ShipTo.Country, "AU") }
+
+// stateMoods are the colours beside the states of a transaction, good, wait or bad; what is missing
+// has none. The word stands beside the colour always: not everybody sees it.
 var stateMoods = map[paysim.State]string{
 	paysim.Captured: "good", paysim.Authorized: "wait", paysim.InReview: "wait", paysim.Pending: "wait", paysim.Disputed: "wait",
 	paysim.Declined: "bad", paysim.Failed: "bad", paysim.ChargedOff: "bad",
 }
 
-// kinds say what a transaction is, by its type.
+// kinds say what a transaction is, by its type. One that was captured looks like one that was
+// charged at once: so does it on the statement.
 var kinds = map[string]string{
 	"AUTH_CAPTURE": "Card", "AUTH_ONLY": "Card, reserved", "CAPTURE": "Card", "RECURRING": "Renewal", "SOFORT": "Bank transfer",
 }
 
-// masked is a card number as one may show it.
+// masked is a card number as one may show it, by its last four digits; "" for none.
 func masked(number string) string {
 	if len(number) < 4 {
 		return ""
@@ -108,7 +123,8 @@ func masked(number string) string {
 
 const day = 24 * time.Hour
 
-// writePeriod is how often a plan is charged.
+// writePeriod is how often a plan is charged, in a word after "every". Periods count days, so a
+// month is 30 and a year 365.
 func writePeriod(d time.Duration) string {
 	switch {
 	case d >= 360*day:

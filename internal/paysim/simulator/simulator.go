@@ -107,12 +107,10 @@ func (s *Simulator) doors(o Options) http.Handler {
 // everything is the configuration that sends all types with a flag to one URL.
 func everything(url string) paysim.Configuration {
 	flags := map[string]bool{}
-	for _, transactionType := range notice.Types() {
-		if flag := notice.Flag(transactionType); flag != "" {
-			flags[flag] = true
-		}
+	for _, flag := range notice.Flags() {
+		flags[flag] = true
 	}
-	return paysim.Configuration{Destinations: []paysim.Destination{{URL: url, Send: flags}}, EnsureReceipt: true}
+	return paysim.Configuration{Destinations: []paysim.Destination{{URL: url, Send: flags}}}
 }
 
 // Handler is the service door: the API under /services/2/, the bank's page under /bank/, and the shop.
