@@ -89,6 +89,8 @@ func (w *WantedIPNs) check(c *complaints, wanted bool, door *PublicDoor) {
 	}
 	if document.IPNURL != "" {
 		c.unlessURL(source("public-url"), document.IPNURL)
+		u, err := url.Parse(document.IPNURL)
+		c.unless(err != nil || u.Path != "", source("public-url"), "the URL has no path, and the public door takes IPNs at %s: write https://%s%s, or https://%s/ if a proxy leads from there to it", door.Path, u.Host, door.Path, u.Host)
 	} else {
 		c.unless(!wanted || isLoopback(door.Listen), source("public-url"), "needed to tell the payment service where notifications go: write it as https://hooks.example%s", door.Path)
 	}
@@ -139,7 +141,7 @@ func readDesired(path string) (document desiredDocument, err error) {
 		return document, err
 	}
 	if err := yaml.UnmarshalWithOptions([]byte(text), &document, yaml.Strict()); err != nil {
-		return document, errors.New(yaml.FormatError(err, false, false))
+		return document, legible(err)
 	}
 	if document.IPNURL == "" {
 		return document, errors.New("ipnUrl is missing: write the URL under which the payment service reaches the public door")
@@ -148,6 +150,15 @@ func readDesired(path string) (document desiredDocument, err error) {
 		document.Notifications = []string{everything}
 	}
 	return document, nil
+}
+
+// legible is an error of the YAML library in words of the file.
+func legible(err error) error {
+	var mistyped *yaml.TypeError
+	if errors.As(err, &mistyped) && mistyped.Token != nil {
+		return fmt.Errorf("line %d, column %d: a value of the wrong kind; notifications and except are lists, the two settings true or false", mistyped.Token.Position.Line, mistyped.Token.Position.Column)
+	}
+	return errors.New(yaml.FormatError(err, false, false))
 }
 
 // everything is the word for all notifications that can be switched on.

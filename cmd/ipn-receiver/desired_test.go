@@ -34,6 +34,7 @@ func TestSettingsOfThePaymentServiceThatCannotBeAreRefused(t *testing.T) {
 		{"a version header that is none", paid, []string{"--payments-version-header=a b"}, "payments-version-header"},
 		{"a public door for all that has no URL", with(with(paid, "IPN_PUBLIC_URL", ""), "IPN_SIGNING_SECRETS", canary), []string{"--listen=:8080"}, "public-url"},
 		{"a public URL in the clear", with(paid, "IPN_PUBLIC_URL", "http://hooks.example/ipn"), nil, "public-url"},
+		{"a public URL without a path", with(paid, "IPN_PUBLIC_URL", "https://hooks.example"), nil, "public-url"},
 		{"a notification nobody knows", paid, []string{"--notifications=CHARGE,TEAPOT"}, "notifications"},
 		{"a notification without a flag", paid, []string{"--notifications=UNDER_REVIEW"}, "notifications"},
 		{"an interval of nothing", paid, []string{"--configure-interval=0s"}, "configure-interval"},
@@ -41,6 +42,7 @@ func TestSettingsOfThePaymentServiceThatCannotBeAreRefused(t *testing.T) {
 		{"a file and settings", paid, []string{file("ipnUrl: https://hooks.example/ipn")}, "configuration-file"},
 		{"a file without a URL", with(paid, "IPN_PUBLIC_URL", ""), []string{file("notifications: [all]")}, "configuration-file"},
 		{"a file with a field nobody knows", with(paid, "IPN_PUBLIC_URL", ""), []string{file("ipnUrl: https://hooks.example/ipn\nnotification: [all]")}, "configuration-file"},
+		{"a file with a word for a list", with(paid, "IPN_PUBLIC_URL", ""), []string{file("ipnUrl: https://hooks.example/ipn\nensureNotificationReceipt: perhaps")}, "configuration-file"},
 		{"a file that excepts everything", with(paid, "IPN_PUBLIC_URL", ""), []string{file("ipnUrl: https://hooks.example/ipn\nexcept: [all]")}, "configuration-file"},
 		{"a file that names nothing", with(paid, "IPN_PUBLIC_URL", ""), []string{file("ipnUrl: https://hooks.example/ipn\nnotifications: []")}, "configuration-file"},
 	} {

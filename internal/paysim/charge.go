@@ -18,6 +18,8 @@ type order struct {
 	renewal bool           // a later charge of a subscription: some cards refuse only these
 	refuse  bool           // the bank refuses, whatever the card: somebody has asked for it
 	fields  []notice.Field // laid over each IPN of this charge
+	// decided is told what became of a charge that had to wait, with the lock held; nil: nobody asks.
+	decided func(t *Transaction, approved bool)
 }
 
 // charge takes the money or reserves it, and sends the IPN that tells so. A card that waits for a
@@ -119,16 +121,24 @@ func (s *Service) wait(t *Transaction, o order, becomes fate) {
 	s.agenda.After(becomes.wait, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if !becomes.fails {
+		if becomes.fails {
+			s.fail(t, o, becomes)
+		} else {
 			s.approve(t, o)
-			return
 		}
-		if t.State = Declined; becomes.byBank { // a debit that did not clear was not declined: it failed
-			t.State = Failed
+		if o.decided != nil {
+			o.decided(t, !becomes.fails)
 		}
-		if o.quote != nil {
-			o.quote.TakenBy = ""
-		}
-		s.notify(s.occasion(t, "DECLINE", append(o.fields, notice.Field{Name: "declineReason", Value: "DO_NOT_HONOR"})...))
 	})
+}
+
+// fail is the end of a charge that waited in vain. The lock is held.
+func (s *Service) fail(t *Transaction, o order, becomes fate) {
+	if t.State = Declined; becomes.byBank { // a debit that did not clear was not declined: it failed
+		t.State = Failed
+	}
+	if o.quote != nil {
+		o.quote.TakenBy = ""
+	}
+	s.notify(s.occasion(t, "DECLINE", append(o.fields, notice.Field{Name: "declineReason", Value: "DO_NOT_HONOR"})...))
 }

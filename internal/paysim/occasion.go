@@ -118,7 +118,9 @@ func (t *Transaction) card() []notice.Field {
 	}
 	if c.Number == "" {
 		return append(told, notice.Field{Name: "cardSubType"}, notice.Field{Name: "cardCategory"}, notice.Field{Name: "binCategory"},
-			notice.Field{Name: "cardIssuingOrg"}, notice.Field{Name: "cardIssuingCountry"})
+			notice.Field{Name: "cardIssuingOrg"}, notice.Field{Name: "cardIssuingCountry"}, notice.Field{Name: "3DStatus"},
+			notice.Field{Name: "cvvSent", Value: "N"}, notice.Field{Name: "cvvResponse"},
+			notice.Field{Name: "avsSent", Value: "N"}, notice.Field{Name: "avsResponse"})
 	}
 	told[2].Value = strings.TrimPrefix(c.ExpirationMonth, "0") + "/" + c.ExpirationYear
 	told[3].Value = c.Number[:6]

@@ -25,7 +25,7 @@ const (
 // (specification section 4, rule 3). Retail delivery fees stay where they are (section 1). IPN
 // REFUND; CANCELLATION_REFUND when the transaction belongs to a subscription that still runs, which
 // a refund ends unless the request says otherwise; PENDING_REFUND, and REFUND some days later, for
-// money that came by bank, with a CANCELLATION of its own when that ends a subscription.
+// a card that stands for a bank account, with a CANCELLATION of its own when that ends a subscription.
 //
 // The answers are 20008 and 20009 for the number; 14004 for what was not paid or is disputed, 14007
 // after two years, 14022 when nothing is left, 14009 for more than earlier refunds have left, 14051
@@ -172,11 +172,13 @@ func (s *Service) endWith(t *Transaction, r RefundRequest) *Subscription {
 // refundFields are what the IPNs of a refund tell of it. fullRefund is Y when this one refund gives
 // everything back, the fee aside; the last of several parts says N, as it is a part.
 func (t *Transaction) refundFields(refund Refund) []notice.Field {
-	whole := "N"
-	if refund.Amount == t.Amount-t.Fee {
-		whole = "Y"
+	fields := reversal(refund.ID, refund.Amount, refund.Reason)
+	if refund.Amount != t.Amount-t.Fee {
+		return append(fields, notice.Field{Name: "fullRefund", Value: "N"})
 	}
-	return append(reversal(refund.ID, refund.Amount, refund.Reason), notice.Field{Name: "fullRefund", Value: whole})
+	back := t.Tax - t.Fee // a delivery fee counts as tax and does not go back (specification section 1)
+	return append(fields, notice.Field{Name: "fullRefund", Value: "Y"},
+		notice.Field{Name: "taxChargeAmount", Value: back.String()}, notice.Field{Name: "taxAmountUSD", Value: USD(back, t.Currency).String()})
 }
 
 // finishRefund is when the bank has paid a refund. It does nothing for one that was called back

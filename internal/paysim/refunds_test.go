@@ -155,6 +155,7 @@ func TestADeliveryFeeIsNotRefunded(t *testing.T) {
 	wants(t, "error", err, nil)
 	wants(t, "refunded", refund.Amount.String(), "102.90")
 	wants(t, "tax refunded", refund.Tax.String(), "2.90")
+	wants(t, "tax told", s.sent[len(s.sent)-1].Get("taxChargeAmount"), "2.90")
 	wants(t, "state", s.state(t, paid.ID), paysim.Refunded)
 }
 

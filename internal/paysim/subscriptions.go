@@ -92,6 +92,11 @@ func (s *Service) begin(sub *Subscription, first price) error {
 		return nil
 	}
 	o.success, o.failure = "CHARGE", "CC_CHARGE_FAILED"
+	o.decided = func(t *Transaction, approved bool) {
+		if !approved {
+			s.takeBack(sub, t, func() { s.cancel(sub, "INITIAL_CHARGE_FAILED") })
+		}
+	}
 	charged, err := s.charge(o)
 	if err != nil {
 		return err

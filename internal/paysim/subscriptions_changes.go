@@ -117,7 +117,11 @@ func (s *Service) changeCard(sub *Subscription, card *Card) error {
 	if err := s.checkCard(*card); err != nil {
 		return err
 	}
-	if becomes := s.decide(order{Transaction: Transaction{Card: *card}}); becomes.refusal != "" {
+	becomes := s.decide(order{Transaction: Transaction{Card: *card}})
+	if becomes.fraud != "" {
+		becomes.refusal = "FRAUD_DETECTED"
+	}
+	if becomes.refusal != "" {
 		s.tell(sub, "PAYMENT_UPDATED_FAILURE")
 		return declined(becomes.refusal)
 	}

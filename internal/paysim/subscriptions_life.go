@@ -1,6 +1,7 @@
 package paysim
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -69,22 +70,41 @@ func (s *Service) renew(sub *Subscription) {
 	} else {
 		o.fields = append(o.fields, notice.Field{Name: "originalReferenceNumber", Value: sub.origin.ID})
 	}
+	o.decided = func(t *Transaction, approved bool) {
+		if approved {
+			sub.Failures = 0
+			return
+		}
+		s.takeBack(sub, t, func() { s.refused(sub, began) })
+	}
 	sub.FailNext = false
 	charged, err := s.charge(o)
 	if err != nil {
-		sub.NextCharge = began
-		s.tryAgain(sub)
+		s.refused(sub, began)
 		return
 	}
-	if sub.Failures = 0; len(sub.Charges) == 0 {
+	if len(sub.Charges) == 0 {
 		sub.origin = charged
+	}
+	if charged.State == Captured { // else it waits, and decided tells
+		sub.Failures = 0
 	}
 	sub.Charges = append(sub.Charges, charged.ID)
 	s.schedule(sub)
 }
 
-// tryAgain is what follows a refused renewal. The period keeps its beginning: who pays late has not bought more time.
-func (s *Service) tryAgain(sub *Subscription) {
+// takeBack takes a charge out of a subscription that counted as paid while it waited, and goes on as it would have gone on
+// then, if the subscription still runs.
+func (s *Service) takeBack(sub *Subscription, t *Transaction, then func()) {
+	sub.Charges = slices.DeleteFunc(sub.Charges, func(id string) bool { return id == t.ID })
+	if sub.Status == Active {
+		then()
+	}
+}
+
+// refused is what follows a refused renewal. The period keeps its beginning: who pays late has not bought more time.
+func (s *Service) refused(sub *Subscription, began time.Time) {
+	sub.NextCharge = began
 	sub.Failures++
 	if sub.Failures >= renewalTries {
 		s.cancel(sub, "RENEWAL_CHARGE_FAILED")

@@ -234,6 +234,7 @@ func TestWhatMakesNoSenseIsRefusedWithTheReason(t *testing.T) {
 		"a century":                   {"POST", "/clock", `{"advance":"876000h"}`, 400, "advance"},
 		"a question that is none":     {"GET", "/history?typ=CHARGE", "", 400, "typ"},
 		"a limit that is none":        {"GET", "/history?limit=all", "", 400, "limit"},
+		"a state that is none":        {"GET", "/history?state=nope", "", 400, "state"},
 		"an IPN that never was":       {"GET", "/history/77", "", 404, "no such"},
 		"an IPN without a number":     {"GET", "/history/x", "", 404, "no such"},
 		"an empty burst":              {"POST", "/burst", `{"count":0}`, 400, "count"},

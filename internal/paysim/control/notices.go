@@ -47,6 +47,9 @@ func (d door) history(r *http.Request) (any, error) {
 		return nil, err
 	}
 	query := r.URL.Query()
+	if state := query.Get("state"); state != "" && !slices.Contains(delivery.States(), delivery.State(state)) {
+		return nil, invalid("state is one of %v", delivery.States())
+	}
 	return d.Sender.Deliveries(delivery.Query{
 		Type: query.Get("type"), State: delivery.State(query.Get("state")), Reference: query.Get("reference"),
 		After: after, Oldest: query.Has("after"), Limit: int(limit),

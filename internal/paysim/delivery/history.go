@@ -19,6 +19,9 @@ const (
 	GivenUp   State = "given up"  // the last attempt failed
 )
 
+// States returns the states that a delivery may have.
+func States() []State { return []State{Waiting, Delivered, GivenUp} }
+
 // Delivery is one notice on its way to one URL.
 type Delivery struct {
 	ID        int64         `json:"id"` // ascends by one, in the order of sending

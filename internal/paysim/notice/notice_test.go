@@ -81,12 +81,6 @@ func TestASignatureIsTheDocumentedOne(t *testing.T) {
 			t.Errorf("got %s, want %s", got, tt.want)
 		}
 	}
-	if got, want := notice.AuthKey("70010001", "3000001", "MyDataProtectionKey1"), "a22303324445ea93a3e8eec82c4cdd65"; got != want {
-		t.Errorf("authKey is %s, want %s", got, want)
-	}
-	if got := notice.AuthKey("70010001", "3000001", ""); got != "" {
-		t.Errorf("authKey without a key is %s", got)
-	}
 }
 
 func TestATimestampIsUTCToTheMillisecond(t *testing.T) {

@@ -2,7 +2,6 @@ package notice
 
 import (
 	"crypto/hmac"
-	"crypto/md5"
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
@@ -19,14 +18,4 @@ func Sign(key []byte, timestamp string, body []byte) string {
 	_, _ = io.WriteString(mac, timestamp) // a hash does not fail
 	_, _ = mac.Write(body)
 	return hex.EncodeToString(mac.Sum(nil))
-}
-
-// AuthKey returns the older proof of origin, the field authKey: MD5, in lower-case hexadecimal, of referenceNumber,
-// contractId and the merchant's data protection key. It is empty, as on the wire, when the merchant has set no such key.
-func AuthKey(reference, contract, dataProtectionKey string) string {
-	if dataProtectionKey == "" {
-		return ""
-	}
-	sum := md5.Sum([]byte(reference + contract + dataProtectionKey))
-	return hex.EncodeToString(sum[:])
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ipn-receiver/ipn-receiver/internal/paysim"
+	"github.com/ipn-receiver/ipn-receiver/internal/paysim/agenda"
 	"github.com/ipn-receiver/ipn-receiver/internal/paysim/notice"
 )
 
@@ -47,14 +48,14 @@ const accountPath = "/shop/account"
 
 const longestAdvance = 400 * 24 * time.Hour // a little over a year: renewals are worked off one by one
 
-// moveClock advances the clock, which does all that becomes due on the way before the page is
-// answered, or sets its speed. Both are bounded, above and below: a year holds some hundred events,
-// a century would keep the person waiting.
+// moveClock advances the clock, so that all that becomes due on the way has happened and its IPNs
+// have been posted when the page is answered, or sets its speed. Both are bounded, above and below:
+// a year holds some hundred events, a century would keep the person waiting.
 func (s *shop) moveClock(r *http.Request) (string, error) {
 	to := back(r, accountPath)
 	if text := r.PostFormValue("speed"); text != "" {
 		speed, err := strconv.ParseFloat(text, 64)
-		if err != nil || !(speed > 0 && speed <= 1e6) { // written so that NaN is refused, too
+		if err != nil || !(speed > 0 && speed <= agenda.Fastest) { // written so that NaN is refused, too
 			return "", wrong("The speed must be a number above 0, at most a million.")
 		}
 		s.agenda.SetSpeed(speed)
@@ -64,8 +65,7 @@ func (s *shop) moveClock(r *http.Request) (string, error) {
 	if err != nil || d <= 0 || d > longestAdvance {
 		return "", wrong("The clock goes forward, by 400 days at most, such as 24h.")
 	}
-	s.agenda.Advance(d)
-	return to, nil
+	return to, s.sender.Advance(r.Context(), d)
 }
 
 // switchType does what the portal does for types that have no send flag: a merchant cannot, by the
