@@ -113,6 +113,9 @@ func TestAReceiverThatPlansOnlyTells(t *testing.T) {
 func TestTwoReplicasStartedAtOncePushOnce(t *testing.T) {
 	t.Parallel()
 	s, dsn := simulate(t, ""), pgtest.Own(t).DSN()
+	if err := s.API.Set([]control.APIFault{{Answer: "slow", Method: http.MethodGet, Delay: "1s"}}); err != nil { // long enough for both to look before either pushes
+		t.Fatal(err)
+	}
 	env := append(s.env(dsn), "IPN_PUBLIC_URL=https://hooks.example/ipn")
 	replicas := []*running{launch(t, env...), launch(t, env...)}
 	for _, r := range replicas {
