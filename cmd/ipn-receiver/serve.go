@@ -294,6 +294,9 @@ func (s *service) privateHandler(health *server.Health, judge finance.Judge) (ht
 	quiet := []string{"/livez", "/readyz", "/metrics"}
 	return s.observed("private", quiet, func(r chi.Router) {
 		r.Use(server.PrivateHeaders, http.NewCrossOriginProtection().Handler)
+		if s.APIToken.IsZero() {
+			r.Use(server.LoopbackNames)
+		}
 		r.Get("/", s.index)
 		r.Method(http.MethodGet, "/livez", health.Live())
 		r.Method(http.MethodGet, "/readyz", health.Ready())

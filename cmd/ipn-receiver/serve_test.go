@@ -227,7 +227,7 @@ func TestTheFirstRunKeepsThePrintedIPNThroughAKill9(t *testing.T) {
 	}
 }
 
-func TestThePublicDoorAnswersWhateverComesInByIt(t *testing.T) {
+func TestTheDoorsAnswerWhateverComesInByThem(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a PostgreSQL of its own")
 	}
@@ -260,6 +260,20 @@ func TestThePublicDoorAnswersWhateverComesInByIt(t *testing.T) {
 	}
 	if got := r.get("/metrics"); !strings.Contains(got, `ipn_requests_total{outcome="method"} 2`) {
 		t.Error("invented verbs are not counted")
+	}
+
+	request, err := http.NewRequest(http.MethodGet, r.private+"/api/v1/events", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Host = "rebound.example" // as a browser says it whose page's name leads here
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	if response.StatusCode != http.StatusMisdirectedRequest {
+		t.Errorf("the private door without a token answered a foreign name %d, want 421", response.StatusCode)
 	}
 }
 
