@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 	"time"
 
@@ -52,7 +53,7 @@ func (c *replayHandler) matching() *ipn.Question {
 	if c.OnlyTestOrders {
 		q.Test = &c.OnlyTestOrders
 	}
-	if q == (ipn.Question{}) {
+	if reflect.ValueOf(q).IsZero() {
 		return nil
 	}
 	return &q

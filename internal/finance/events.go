@@ -70,7 +70,7 @@ func (o *Office) listEvents(ctx context.Context, in *eventsQuery) (*eventsPage, 
 	page := &eventsPage{}
 	if len(events) == question.Limit {
 		events = events[:len(events)-1]
-		page.Body.NextCursor = encodeCursor(events[len(events)-1].Position())
+		page.Body.NextCursor = encodeCursor(events[len(events)-1].Position(question.Order))
 	}
 	page.Body.Items = make([]EventView, len(events))
 	for i := range events {

@@ -140,7 +140,7 @@ func canonicalType(name string) string {
 
 // A cursor is the position of the last event of a page: its time in microseconds, then its id.
 func encodeCursor(p ipn.Position) string {
-	raw := binary.BigEndian.AppendUint64(nil, uint64(p.SortedAt.UnixMicro()))
+	raw := binary.BigEndian.AppendUint64(nil, uint64(p.At.UnixMicro()))
 	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint64(raw, uint64(p.ID)))
 }
 
@@ -154,5 +154,5 @@ func decodeCursor(text string) (ipn.Position, bool) {
 	if id < 1 || micros < 0 || micros > (400*int64(year/time.Microsecond)) {
 		return ipn.Position{}, false
 	}
-	return ipn.Position{SortedAt: time.UnixMicro(micros).UTC(), ID: id}, true
+	return ipn.Position{At: time.UnixMicro(micros).UTC(), ID: id}, true
 }

@@ -116,7 +116,7 @@ func restrict(q ipn.Question) *restriction {
 		r.add("e.id in ("+anyReference+")", q.Text)
 	}
 	if q.After != nil {
-		r.add("(e.sorted_at, e.id) < (?, ?)", q.After.SortedAt, q.After.ID)
+		r.add("(e.sorted_at, e.id) < (?, ?)", q.After.At, q.After.ID)
 	}
 	return r
 }
