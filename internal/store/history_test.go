@@ -110,7 +110,7 @@ func TestPagesVisitEveryEventOnceWhileNewOnesArrive(t *testing.T) {
 		for _, e := range page {
 			got = append(got, e.ID)
 		}
-		position := page[len(page)-1].Position()
+		position := page[len(page)-1].Position(ipn.ByOccurred)
 		q.After = &position
 		mustRecord(t, r, charge(fmt.Sprint("new", len(got)), "transactionDate=11/20/2026+09:00+AM"))
 	}
