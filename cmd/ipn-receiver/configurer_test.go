@@ -5,10 +5,12 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -133,17 +135,21 @@ func TestTwoReplicasStartedAtOncePushOnce(t *testing.T) {
 func TestIntakeGoesOnWhateverThePaymentServiceAnswers(t *testing.T) {
 	t.Parallel()
 	s, dsn := simulate(t, ""), pgtest.Own(t).DSN()
+	const away, unread = "the payment service cannot be asked; trying again, intake goes on.*", "sent, but what the payment service has now cannot be read.*"
 	faults := []struct {
 		control.APIFault
 		result string // what the receiver makes of it
+		says   string // in the log
+		inSync string // what the metric says of the configuration: its value, or nothing where it is not known
 	}{
-		{control.APIFault{Answer: "500"}, ipn.ConfigurationFailed},
-		{control.APIFault{Answer: "302", Location: "https://somebody.example/"}, ipn.ConfigurationFailed},
-		{control.APIFault{Answer: "drop"}, ipn.ConfigurationFailed},
-		{control.APIFault{Answer: "garbage", Method: http.MethodGet}, ipn.ConfigurationUnconfirmed},
-		{control.APIFault{Answer: "huge", Method: http.MethodGet}, ipn.ConfigurationUnconfirmed},
-		{control.APIFault{Answer: "slow", Delay: "1s"}, ipn.ConfigurationInSync},
-		{control.APIFault{Answer: "hang"}, ""}, // for longer than this test waits
+		{control.APIFault{Answer: "500"}, ipn.ConfigurationFailed, away + "answered 500", ""},
+		{control.APIFault{Answer: "302", Location: "https://somebody.example/"}, ipn.ConfigurationFailed, away + "answered 302 Found: redirects are not followed", ""},
+		{control.APIFault{Answer: "drop"}, ipn.ConfigurationFailed, away + "the connection ended without a whole answer", ""},
+		{control.APIFault{Answer: "401"}, ipn.ConfigurationFailed, away + "answered 401", ""},
+		{control.APIFault{Answer: "garbage", Method: http.MethodGet}, ipn.ConfigurationUnconfirmed, unread + "no JSON of the documented shape", ""},
+		{control.APIFault{Answer: "huge", Method: http.MethodGet}, ipn.ConfigurationUnconfirmed, unread + "longer than 1048576 bytes", ""},
+		{control.APIFault{Answer: "slow", Delay: "1s"}, ipn.ConfigurationInSync, "notification configuration: as desired", "1"},
+		{control.APIFault{Answer: "hang"}, "", "", "1"}, // for longer than this test waits
 	}
 	if err := s.API.Set([]control.APIFault{faults[0].APIFault}); err != nil {
 		t.Fatal(err)
@@ -164,13 +170,88 @@ func TestIntakeGoesOnWhateverThePaymentServiceAnswers(t *testing.T) {
 			}
 			if f.result != "" {
 				eventually(t, "the metric tells "+f.result, func() bool { return r.counted(f.result) != before })
+				r.await(f.says)
+			}
+			if inSync := regexp.MustCompile(`(?m)^ipn_configuration_in_sync (\d)$|\z`).FindStringSubmatch(r.get("/metrics")); inSync[1] != f.inSync {
+				t.Errorf("the metric says in sync: %q, want %q", inSync[1], f.inSync)
 			}
 		})
 	}
-	r.await("the payment service cannot be asked; trying again, intake goes on")
 	if err := s.API.Set(nil); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestAPaymentServiceThatComesUpLaterIsToldThen begins with a port at which nobody listens.
+func TestAPaymentServiceThatComesUpLaterIsToldThen(t *testing.T) {
+	t.Parallel()
+	s, dsn := simulate(t, ""), pgtest.Own(t).DSN()
+	nobody, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := nobody.Addr().String()
+	nobody.Close()
+	r := start(t, append(s.env(dsn), "IPN_PAYMENTS_URL=http://"+address, "IPN_CONFIGURE_INTERVAL=1s")...)
+	r.await("the payment service cannot be asked; trying again, intake goes on.*the connection was refused")
+	eventually(t, "the metric tells", func() bool {
+		return r.counted(ipn.ConfigurationFailed) >= `ipn_configuration_push_total{result="failed"} 1`
+	})
+	if strings.Contains(r.get("/metrics"), "ipn_configuration_in_sync ") {
+		t.Error("the metric knows what nobody knows")
+	}
+	door, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	up := &http.Server{Handler: s.Handler()}
+	go func() { _ = up.Serve(door) }() // until Close
+	t.Cleanup(func() { up.Close() })
+	eventually(t, "the configuration is pushed", func() bool { url, on := s.flags(); return on == 28 && url == r.intake })
+	r.await("notification configuration: replaced by the desired one")
+	eventually(t, "the metric tells", func() bool { return strings.Contains(r.get("/metrics"), "ipn_configuration_in_sync 1") })
+}
+
+// TestAReceiverThatIsToldNotToLookAsksNothing: the credential may be there for the command alone.
+func TestAReceiverThatIsToldNotToLookAsksNothing(t *testing.T) {
+	t.Parallel()
+	s, dsn := simulate(t, ""), pgtest.Own(t).DSN()
+	r := start(t, append(s.env(dsn), "IPN_CONFIGURE=off", "IPN_CONFIGURE_INTERVAL=1s", "IPN_VERIFICATION=observe")...)
+	if response := r.post("transactionType=CHARGE&referenceNumber=1", http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}); response.StatusCode != http.StatusOK {
+		t.Errorf("a post was answered %d", response.StatusCode)
+	}
+	if state := r.configuration(); state.Mode != "off" || state.Result != "" || state.InSync != nil {
+		t.Errorf("the API tells %+v", state)
+	}
+	if strings.Contains(r.get("/metrics"), "ipn_configuration_") {
+		t.Error("there is a metric of what is not looked at")
+	}
+	if err := r.command.Process.Signal(syscall.SIGTERM); err != nil { // all that it had begun it would finish, or give up
+		t.Fatal(err)
+	}
+	_ = r.command.Wait()
+	if said := s.API.History("", "", 10); len(said) != 0 {
+		t.Errorf("the payment service was asked: %+v", said)
+	}
+	if told := asked(t, dsn, "select count(*)::text from configuration_pushes"); told != "0" {
+		t.Errorf("%s looks are recorded", told)
+	}
+}
+
+// TestOffLasts: nothing is asked at any later time either.
+func TestOffLasts(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		service := new(away)
+		c := &configurer{mode: configureOff, interval: time.Minute, log: zap.NewNop(), now: time.Now,
+			looks: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "looks"}, []string{"result"})}
+		c.service, c.desired = service, payments.NotificationConfiguration{Destinations: []payments.NotificationDestination{{URL: "https://hooks.example/ipn"}}}
+		ctx, cancel := context.WithTimeout(t.Context(), 24*time.Hour)
+		defer cancel()
+		if c.run(ctx); service.asked != 0 {
+			t.Errorf("it was asked %d times", service.asked)
+		}
+	})
 }
 
 // counted is what the metric of the pushes says of a result.

@@ -155,6 +155,9 @@ func TestAPurchaseGoesFromItsTaxQuoteToAWonDispute(t *testing.T) {
 		!booked.Disputed.IsZero() || !strings.HasPrefix(told, "CHARGE REFUND CHARGEBACK CHARGEBACK_STATUS_CHANGED") {
 		t.Errorf("after the dispute was won: %s, %+v", told, booked)
 	}
+	if _, err := b.pay.Service.Payout("USD", false); err != nil {
+		t.Fatal(err)
+	}
 	b.sumsAgree()
 }
 
@@ -280,30 +283,65 @@ func mustReturn(tb testing.TB, text string) payments.BankTransferReturn {
 	return returned
 }
 
-// sumsAgree compares the receiver's books with what the payment service says it sent, per kind and currency, to the cent.
+// sumsAgree compares the receiver's books with what the payment service says it sent, per kind and currency: counts, amounts
+// and tax, to the cent. What came back of won disputes is taken from the payment service's own list of them.
 func (b *together) sumsAgree() {
 	b.tb.Helper()
 	b.settled()
-	kinds := map[string]string{"CHARGE": "charge", "RECURRING": "recurring", "REFUND": "refund", "CANCELLATION_REFUND": "cancellation_refund", "CHARGEBACK": "chargeback"}
-	sent := map[string]decimal.Decimal{}
+	kinds := map[string]string{"CHARGE": "charge", "RECURRING": "recurring", "REFUND": "refund", "CANCELLATION_REFUND": "cancellation_refund", "CHARGEBACK": "chargeback", "PAYOUT": "payout"}
+	sent := map[string]line{}
 	for _, total := range b.pay.Sender.Totals() {
 		if kind := kinds[total.Type]; kind != "" && total.All.Count > 0 {
-			sent[kind+" "+total.Currency] = decimal.RequireFromString(total.All.Amount.String())
+			sent[kind+" "+total.Currency] = line{total.All.Count, decimal.RequireFromString(total.All.Amount.String()), decimal.RequireFromString(total.All.Tax.String())}
+		}
+	}
+	won, ended := map[string]bool{}, b.pay.Sender.Deliveries(delivery.Query{Type: "CHARGEBACK_STATUS_CHANGED", Limit: 10_000})
+	for _, d := range ended {
+		won[d.Notice.Get("reversalRefNum")] = won[d.Notice.Get("reversalRefNum")] || d.Notice.Get("cbStatus") == "COMPLETED_WON"
+	}
+	for _, d := range b.pay.Sender.Deliveries(delivery.Query{Type: "CHARGEBACK", Limit: 10_000}) {
+		if key := "chargeback_reversal " + d.Notice.Get("invoiceChargeCurrency"); won[d.Notice.Get("reversalRefNum")] {
+			sent[key] = sent[key].add(line{1, told(d.Notice.Get("invoiceChargeAmount")), told(d.Notice.Get("taxChargeAmount"))})
 		}
 	}
 	var totals struct {
-		Items []struct{ Kind, Currency, Amount string }
+		Items []struct {
+			Kind, Currency string
+			Count          int64
+			Amount, Tax    decimal.Decimal
+		}
 	}
 	b.answer("/api/v1/totals?groupBy=transactionType", &totals)
-	booked := map[string]decimal.Decimal{}
+	booked := map[string]line{}
 	for _, total := range totals.Items {
-		if total.Kind != "chargeback_reversal" && total.Kind != "payout" {
-			booked[total.Kind+" "+total.Currency] = decimal.RequireFromString(total.Amount).Abs()
-		}
+		booked[total.Kind+" "+total.Currency] = line{total.Count, total.Amount.Abs(), total.Tax.Abs()}
 	}
 	if got, want := fmt.Sprint(booked), fmt.Sprint(sent); got != want || len(sent) == 0 {
 		b.tb.Errorf("the books say %s,\nthe payment service sent %s", got, want)
 	}
+}
+
+// line is a sum of the books; its amounts are magnitudes.
+type line struct {
+	count       int64
+	amount, tax decimal.Decimal
+}
+
+func (l line) add(one line) line {
+	return line{l.count + one.count, l.amount.Add(one.amount), l.tax.Add(one.tax)}
+}
+
+func (l line) String() string {
+	return fmt.Sprintf("%d: %s with %s tax", l.count, l.amount.StringFixed(2), l.tax.StringFixed(2))
+}
+
+// told is the magnitude of an amount in an IPN, 0 where it tells none.
+func told(text string) decimal.Decimal {
+	amount, err := decimal.NewFromString(text)
+	if err != nil {
+		return decimal.Zero
+	}
+	return amount.Abs()
 }
 
 // TestAThousandIPNsThroughEveryFaultAndKillsTieOutToTheCent plays all faults at once while the receiver is killed and

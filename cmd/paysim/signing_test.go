@@ -3,8 +3,11 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/ipn-receiver/ipn-receiver/internal/embeddedpg"
 )
 
 func TestTheSecretOfAReceiverOnThisMachineIsFound(t *testing.T) {
@@ -28,6 +31,13 @@ func TestTheSecretOfAReceiverOnThisMachineIsFound(t *testing.T) {
 			p.uid, p.system = c.uid, c.system
 			if got := p.developmentSecret(); got != c.want {
 				t.Errorf("got %q, want %q", got, c.want)
+			}
+			if c.system != runtime.GOOS || c.env["IPN_DATA_DIR"] != "" {
+				return
+			}
+			kept, err := embeddedpg.DefaultDir(c.uid, func(name string) string { return c.env[name] }) // the receiver's own word
+			if (err == nil) != (c.want != "") || err == nil && filepath.Join(kept, "signing-secret") != c.want {
+				t.Errorf("the receiver keeps it in %q, %v", kept, err)
 			}
 		})
 	}

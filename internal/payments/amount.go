@@ -68,10 +68,10 @@ func (a Amount) MarshalJSON() ([]byte, error) {
 	return []byte(a.String()), nil
 }
 
-// UnmarshalJSON reads a number, with an exponent too, or a string with one that ParseAmount reads; null is absent.
+// UnmarshalJSON reads a number, with an exponent too, or a string with one that ParseAmount reads; null and "" are absent.
 func (a *Amount) UnmarshalJSON(text []byte) error {
 	*a = Amount{}
-	if string(text) == "null" {
+	if string(text) == "null" || string(text) == `""` {
 		return nil
 	}
 	written := string(text)

@@ -18,9 +18,10 @@ const (
 	asJSON = "application/json"
 	asXML  = "application/xml"
 
-	quotePath         = "/services/2/tax-quote"
+	prefix            = "/services/2/"
 	transactionPath   = "/services/2/transactions"
 	refundPath        = "/services/2/transactions/refund/"
+	pendingRefundPath = "/services/2/transactions/pending-refund/"
 	subscriptionPath  = "/services/2/recurring/subscriptions"
 	transferPath      = "/services/2/alt-transactions/"
 	configurationPath = "/services/2/notification-config/"
@@ -37,12 +38,16 @@ type call struct {
 	body      []byte // nil: none
 	format    string // of the body; "" is asJSON
 	unread    bool   // the status of a success tells all
+	quoted    bool   // uses a tax quote
 }
+
+// quoting is a request that may carry a tax quote.
+type quoting interface{ quotes() bool }
 
 // create posts a request that creates something: it keeps one idempotency-key over all attempts.
 func create[T any](ctx context.Context, c *Client, operation, path, key string, request any) (T, error) {
 	if key == "" {
-		key = rand.Text()
+		key = newKey()
 	}
 	if len(key) > 64 || !isPlain(key) {
 		var none T
@@ -50,6 +55,9 @@ func create[T any](ctx context.Context, c *Client, operation, path, key string, 
 	}
 	return send[T](ctx, c, call{operation: operation, method: http.MethodPost, path: path, repeat: always, key: key}, request)
 }
+
+// newKey returns an idempotency-key that nobody else has.
+func newKey() string { return rand.Text() }
 
 // change puts a request, which no key makes safe to repeat.
 func change[T any](ctx context.Context, c *Client, operation, path string, request any) (T, error) {
@@ -69,6 +77,9 @@ func send[T any](ctx context.Context, c *Client, k call, request any) (T, error)
 		return none, fmt.Errorf("%s: write the request: %w", k.operation, err)
 	}
 	k.body = body
+	if q, ok := request.(quoting); ok {
+		k.quoted = q.quotes()
+	}
 	return ask[T](ctx, c, k)
 }
 
@@ -138,14 +149,14 @@ func (c *Client) request(ctx context.Context, k call) (*http.Request, error) {
 func (c *Client) receive(k call, response *http.Response) (*reply, error) {
 	success := response.StatusCode >= 200 && response.StatusCode <= 299
 	if response.StatusCode == http.StatusSwitchingProtocols {
-		return nil, refusal(k.operation, response, nil) // the body is the bare connection
+		return nil, refusal(k, response, nil) // the body is the bare connection
 	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, c.config.MaxBody+1))
 	switch tooLong := int64(len(body)) > c.config.MaxBody; {
 	case !success && tooLong:
-		return nil, refusal(k.operation, response, nil)
+		return nil, refusal(k, response, nil)
 	case !success:
-		return nil, refusal(k.operation, response, body)
+		return nil, refusal(k, response, body)
 	case k.unread:
 		return &reply{status: response.StatusCode}, nil
 	case err != nil:

@@ -38,6 +38,8 @@ type CardTransactionRequest struct {
 	IdempotencyKey        string          `json:"-"` // "": one is made, which a later call cannot repeat
 }
 
+func (r CardTransactionRequest) quotes() bool { return !r.TaxReference.IsZero() }
+
 // CardHolder is who pays.
 type CardHolder struct {
 	FirstName string `json:"firstName,omitempty"`
@@ -181,6 +183,8 @@ type settlement struct {
 	TransactionID       string         `json:"transactionId"`
 	TaxReference        QuoteReference `json:"taxReference,omitzero"`
 }
+
+func (s settlement) quotes() bool { return !s.TaxReference.IsZero() }
 
 // Capture takes the money of an authorization, all of it (specification section 4, rule 2). Because it can carry no
 // idempotency-key, it is repeated only when it was surely not done: after [ErrUnreachable], read the transaction.

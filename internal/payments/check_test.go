@@ -106,6 +106,16 @@ func refusals(tb testing.TB) []refused {
 		{"a quote that is a path", "taxReference", nil, func(c *payments.Client) error { _, err := c.TaxQuote(ctx, "../transactions"); return err }},
 		{"a transaction that is nothing", "transactionId", nil, func(c *payments.Client) error { _, err := c.CardTransaction(ctx, ""); return err }},
 		{"a subscription that is a path", "subscriptionId", nil, func(c *payments.Client) error { _, err := c.Subscription(ctx, "1/charges"); return err }},
+		{"a transfer of the merchant's that is none", "merchantTransactionId", nil, func(c *payments.Client) error {
+			_, err := c.BankTransferByMerchantID(ctx, "", "900")
+			return err
+		}},
+		{"a transfer of the merchant's with a long id", "merchantTransactionId", nil, func(c *payments.Client) error {
+			_, err := c.BankTransferByMerchantID(ctx, strings.Repeat("x", 51), "900")
+			return err
+		}},
+		{"a transfer of no merchant", "merchantId", nil, func(c *payments.Client) error { _, err := c.BankTransferByMerchantID(ctx, "order-1", ""); return err }},
+		{"a pending refund that is a path", "refundTransactionId", nil, func(c *payments.Client) error { return c.CancelPendingRefund(ctx, "../1") }},
 		{"a transfer that is a query", "transactionId", nil, func(c *payments.Client) error { _, err := c.BankTransfer(ctx, "resolve?orderId=1"); return err }},
 	}
 }

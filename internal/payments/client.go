@@ -20,6 +20,7 @@ const (
 	DefaultPause         = 500 * time.Millisecond
 	DefaultVersionHeader = "service-version"
 	DefaultUserAgent     = "ipn-receiver"
+	DefaultQuotePath     = "tax-quote"
 )
 
 // Config says which payment service to speak to, and how.
@@ -31,6 +32,9 @@ type Config struct {
 	// VersionHeader names the header that tells the version of the interface (specification section 9); "" is
 	// DefaultVersionHeader.
 	VersionHeader string
+	// QuotePath is the last part of the path of tax quotes, which the specification leaves open and other documents write in
+	// two ways: "" is DefaultQuotePath, the other one is taxQuote.
+	QuotePath string
 	// Timeout is of one attempt, from the name's resolution to the last byte; 0 is DefaultTimeout.
 	Timeout time.Duration
 	// MaxBody is how many bytes of an answer are taken; 0 is DefaultMaxBody.
@@ -64,6 +68,9 @@ func New(c Config) (*Client, error) {
 	if c.Credentials == nil {
 		return nil, errors.New("the payment service is spoken to with credentials: there are none")
 	}
+	if !isPlain(c.QuotePath) {
+		return nil, errors.New("the path of tax quotes must be one part of letters, digits and hyphens, such as tax-quote")
+	}
 	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
 	return &Client{config: c.completed()}, nil
 }
@@ -72,6 +79,9 @@ func New(c Config) (*Client, error) {
 func (c Config) completed() Config {
 	if c.VersionHeader == "" {
 		c.VersionHeader = DefaultVersionHeader
+	}
+	if c.QuotePath == "" {
+		c.QuotePath = DefaultQuotePath
 	}
 	if c.Timeout <= 0 {
 		c.Timeout = DefaultTimeout

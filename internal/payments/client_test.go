@@ -47,6 +47,8 @@ func operations(tb testing.TB) []operation {
 				_, err := c.Refund(ctx, payments.RefundRequest{TransactionID: "1"})
 				return err
 			}},
+		{"cancel a pending refund", "DELETE /services/2/transactions/pending-refund/2", free, ``,
+			func(c *payments.Client) error { return c.CancelPendingRefund(ctx, "2") }},
 		{"create a subscription", "POST /services/2/recurring/subscriptions", keyed, `{"subscriptionId":3}`,
 			func(c *payments.Client) error {
 				_, err := c.CreateSubscription(ctx, subscriptionRequest(5))
@@ -66,15 +68,20 @@ func operations(tb testing.TB) []operation {
 			}},
 		{"read a bank transfer", "GET /services/2/alt-transactions/4", free, transfer,
 			func(c *payments.Client) error { _, err := c.BankTransfer(ctx, "4"); return err }},
+		{"read a bank transfer by the merchant's number", "GET /services/2/alt-transactions/order%2F77%2C%20a,900", free, transfer,
+			func(c *payments.Client) error {
+				_, err := c.BankTransferByMerchantID(ctx, "order/77, a", "900")
+				return err
+			}},
 		{"resolve a bank transfer", "GET /services/2/alt-transactions/resolve?orderId=7", free, transfer,
 			func(c *payments.Client) error { _, err := c.ResolveBankTransfer(ctx, 7); return err }},
 		{"retrieve the configuration", "GET /services/2/notification-config/", free, `{"ipnDestinations":[]}`,
 			func(c *payments.Client) error { _, err := c.NotificationConfiguration(ctx); return err }},
-		{"replace the configuration", "POST /services/2/notification-config/", free, ``,
+		{"replace the configuration", "POST /services/2/notification-config/", keyed, ``,
 			func(c *payments.Client) error {
 				return c.ReplaceNotificationConfiguration(ctx, configuration("https://hooks.example/ipn"))
 			}},
-		{"replace the configuration in XML", "POST /services/2/notification-config/", free, ``,
+		{"replace the configuration in XML", "POST /services/2/notification-config/", keyed, ``,
 			func(c *payments.Client) error {
 				return c.ReplaceNotificationConfigurationXML(ctx, configuration("https://hooks.example/ipn"))
 			}},
@@ -162,7 +169,7 @@ func TestAFailedCallIsRepeatedOnlyWhereThatIsSafe(t *testing.T) {
 				if safe[o.repeats] {
 					want = 3
 				}
-				gone := happened == "404" && strings.HasPrefix(o.name, "delete") // which is what was wanted
+				gone := happened == "404" && strings.HasPrefix(o.name, "delete the conf") // which is what was wanted
 				if times != want || (err == nil) != (safe[o.repeats] || gone) {
 					t.Fatalf("%d requests, error %v; want %d", times, err, want)
 				}
@@ -473,6 +480,11 @@ func TestTheServiceIsSpokenToByHTTPSOrOnTheOwnMachine(t *testing.T) {
 	}
 	if _, err := payments.New(payments.Config{BaseURL: "https://payments.example"}); err == nil {
 		t.Error("a client without credentials is made")
+	}
+	for _, path := range []string{"../other", "tax-quote/", "tax quote", "tax-quote?x=1"} {
+		if _, err := payments.New(payments.Config{BaseURL: "https://payments.example", Credentials: credentials, QuotePath: path}); err == nil {
+			t.Errorf("a client with tax quotes at %q is made", path)
+		}
 	}
 }
 

@@ -48,10 +48,10 @@ func (c NotificationConfiguration) Check() error {
 		if err := d.check(); err != nil {
 			return err
 		}
-		if seen[d.URL] {
+		if seen[d.key()] {
 			return &FieldError{Field: "ipnUrl", Reason: "the same address is given twice"}
 		}
-		seen[d.URL] = true
+		seen[d.key()] = true
 	}
 	return nil
 }
@@ -67,6 +67,26 @@ func (d NotificationDestination) check() error {
 		}
 	}
 	return nil
+}
+
+// defaultPorts are left out of addresses, or not.
+var defaultPorts = map[string]string{"https": ":443", "http": ":80"}
+
+// key is the address as it is compared: scheme and host in lower case, the default port left out (RFC 3986, sections 6.2.2.1
+// and 6.2.3). Path and query are compared as they are, for a receiver may tell /ipn from /ipn/. What is sent is the address
+// as it was written.
+func (d NotificationDestination) key() string {
+	scheme, rest, found := strings.Cut(d.URL, "://")
+	if !found {
+		return d.URL
+	}
+	end := len(rest)
+	if at := strings.IndexAny(rest, "/?#"); at >= 0 {
+		end = at
+	}
+	host := strings.LastIndexByte(rest[:end], '@') + 1 // a user keeps its letters
+	scheme = strings.ToLower(scheme)
+	return scheme + "://" + rest[:host] + strings.TrimSuffix(strings.ToLower(rest[host:end]), defaultPorts[scheme]) + rest[end:]
 }
 
 // isFlag accepts names the specification does not list: the service may learn new ones.

@@ -88,18 +88,21 @@ func TestAConfigurationThatCannotBeIsNotSent(t *testing.T) {
 	s, client := serve(t, says(http.StatusOK, ""))
 	twice := configuration("https://hooks.example/ipn")
 	twice.Destinations = append(twice.Destinations, twice.Destinations...)
+	alike := configuration("https://hooks.example/ipn")
+	alike.Destinations = append(alike.Destinations, configuration("HTTPS://Hooks.example:443/ipn").Destinations...)
 	for name, bad := range map[string]struct {
 		configuration payments.NotificationConfiguration
 		field         string
 	}{
-		"no destination":      {payments.NotificationConfiguration{}, "ipnDestinations"},
-		"no ipnUrl":           {configuration(""), "ipnUrl"},
-		"a relative ipnUrl":   {configuration("/ipn"), "ipnUrl"},
-		"another scheme":      {configuration("ftp://hooks.example/ipn"), "ipnUrl"},
-		"no host":             {configuration("https:///ipn"), "ipnUrl"},
-		"the same URL twice":  {twice, "ipnUrl"},
-		"a flag that is none": {configuration("https://hooks.example/ipn", `send":true,"x`), "ipnDestinations"},
-		"the URL as a flag":   {configuration("https://hooks.example/ipn", "ipnUrl"), "ipnDestinations"},
+		"no destination":                   {payments.NotificationConfiguration{}, "ipnDestinations"},
+		"no ipnUrl":                        {configuration(""), "ipnUrl"},
+		"a relative ipnUrl":                {configuration("/ipn"), "ipnUrl"},
+		"another scheme":                   {configuration("ftp://hooks.example/ipn"), "ipnUrl"},
+		"no host":                          {configuration("https:///ipn"), "ipnUrl"},
+		"the same URL twice":               {twice, "ipnUrl"},
+		"the same URL in another spelling": {alike, "ipnUrl"},
+		"a flag that is none":              {configuration("https://hooks.example/ipn", `send":true,"x`), "ipnDestinations"},
+		"the URL as a flag":                {configuration("https://hooks.example/ipn", "ipnUrl"), "ipnDestinations"},
 	} {
 		for _, send := range []func() error{
 			func() error { return client.ReplaceNotificationConfiguration(t.Context(), bad.configuration) },

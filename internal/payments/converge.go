@@ -149,7 +149,7 @@ func differences(actual, desired NotificationConfiguration) []Change {
 	changes := differ(nil, "", "ensureNotificationReceipt", actual.EnsureReceipt, desired.EnsureReceipt)
 	changes = differ(changes, "", "receiveAffiliateNotifications", actual.ReceiveAffiliate, desired.ReceiveAffiliate)
 	for _, to := range desired.Destinations {
-		from, found := actual.destination(to.URL)
+		from, found := actual.destination(to)
 		if !found {
 			changes = append(changes, Change{Destination: to.URL, Setting: "ipnUrl", To: to.URL})
 		}
@@ -163,10 +163,10 @@ func differences(actual, desired NotificationConfiguration) []Change {
 	}
 	seen := make(map[string]bool)
 	for _, from := range actual.Destinations {
-		if _, wanted := desired.destination(from.URL); !wanted || seen[from.URL] { // one that comes twice gets every IPN twice
+		if _, wanted := desired.destination(from); !wanted || seen[from.key()] { // one that comes twice gets every IPN twice
 			changes = append(changes, Change{Destination: from.URL, Setting: "ipnUrl", From: from.URL})
 		}
-		seen[from.URL] = true
+		seen[from.key()] = true
 	}
 	return changes
 }
@@ -179,10 +179,10 @@ func differ(changes []Change, destination, setting string, from, to bool) []Chan
 	return append(changes, Change{destination, setting, strconv.FormatBool(from), strconv.FormatBool(to)})
 }
 
-// destination finds the destination of an address.
-func (c NotificationConfiguration) destination(address string) (NotificationDestination, bool) {
+// destination finds the destination that has the address of another.
+func (c NotificationConfiguration) destination(of NotificationDestination) (NotificationDestination, bool) {
 	for _, d := range c.Destinations {
-		if d.URL == address {
+		if d.key() == of.key() {
 			return d, true
 		}
 	}

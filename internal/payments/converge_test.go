@@ -162,6 +162,42 @@ func TestConvergenceDoesWhatIsNeededAndNoMore(t *testing.T) {
 	}
 }
 
+// TestAnAddressIsComparedAsAnAddress: a service may write host and port in its own way, but /ipn/ is another path than /ipn.
+func TestAnAddressIsComparedAsAnAddress(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		desired, there string
+		same           bool
+	}{
+		{"https://hooks.example/ipn", "HTTPS://Hooks.Example:443/ipn", true},
+		{"https://HOOKS.example:443/Ipn?a=B", "https://hooks.example/Ipn?a=B", true},
+		{"http://hooks.example:80/ipn", "http://hooks.example/ipn", true},
+		{"https://[2001:db8::A]:443/ipn", "https://[2001:db8::a]/ipn", true},
+		{"https://Ann:Secret@hooks.example/ipn", "https://Ann:Secret@HOOKS.example/ipn", true},
+		{"https://Ann:Secret@hooks.example/ipn", "https://ann:secret@hooks.example/ipn", false},
+		{"https://hooks.example/ipn", "https://hooks.example/ipn/", false},
+		{"https://hooks.example/ipn", "https://hooks.example/IPN", false},
+		{"https://hooks.example/ipn?a=b", "https://hooks.example/ipn?a=B", false},
+		{"https://hooks.example/?u=https://x.example:443/", "https://hooks.example/?u=https://x.example/", false},
+		{"https://hooks.example/ipn", "http://hooks.example/ipn", false},
+		{"https://hooks.example/ipn", "https://hooks.example:80/ipn", false},
+		{"https://hooks.example/ipn", "https://hooks.example:8443/ipn", false},
+	} {
+		p := portal{there: pointer(configuration(c.there, "sendCharge"))}
+		report, err := payments.Converge(t.Context(), &p, configuration(c.desired, "sendCharge"), apply)
+		want := payments.ResultReplaced
+		if c.same {
+			want = payments.ResultInSync
+		}
+		if err != nil || report.Result != want {
+			t.Errorf("%s where %s is there: got %s, %v; want %s", c.desired, c.there, report.Result, err, want)
+		}
+		if !c.same && p.there.Destinations[0].URL != c.desired {
+			t.Errorf("%s was desired and %s sent", c.desired, p.there.Destinations[0].URL)
+		}
+	}
+}
+
 func TestConvergingTwiceReplacesOnce(t *testing.T) {
 	t.Parallel()
 	var p portal

@@ -27,7 +27,7 @@ func decode(body []byte, answer any) error {
 	if len(body) == 0 || body[0] != '{' {
 		return &UnreadableError{Reason: "it is no JSON object"}
 	}
-	if err := json.Unmarshal(body, answer); err != nil {
+	if err := readJSON(body, answer); err != nil {
 		return &UnreadableError{Reason: blame(err), Identifier: identifier(body)}
 	}
 	if c, ok := answer.(complete); ok && c.missing() != "" {
@@ -101,7 +101,7 @@ func (id *ID) UnmarshalJSON(text []byte) error {
 const mostMessages = 16
 
 // refusal makes the error of an answer that is no success. A body that cannot be read costs the messages, not the error.
-func refusal(operation string, response *http.Response, body []byte) *Error {
+func refusal(k call, response *http.Response, body []byte) *Error {
 	messages := jsonMessages(body)
 	if len(messages) == 0 {
 		messages = xmlMessages(body)
@@ -109,7 +109,7 @@ func refusal(operation string, response *http.Response, body []byte) *Error {
 	if len(messages) > mostMessages {
 		messages = messages[:mostMessages]
 	}
-	return &Error{Operation: operation, Status: response.StatusCode, Messages: messages,
+	return &Error{Operation: k.operation, Status: response.StatusCode, Messages: messages, quoted: k.quoted,
 		RetryAfter: retryAfter(response.Header.Values("Retry-After"), time.Now())}
 }
 

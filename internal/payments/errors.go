@@ -17,6 +17,7 @@ type Error struct {
 	RetryAfter time.Duration // how long it asked to wait; 0: it did not
 
 	nothing bool // the answer to a question, a success, was that there is nothing
+	quoted  bool // what was asked for uses a tax quote
 }
 
 // Message is one entry of an error body (specification section 7). All of it is the service's own text.
@@ -103,18 +104,21 @@ var (
 	ErrPartialCapture = errors.New("a capture is for the full authorized amount")
 )
 
-// Groups of documented errors, for [errors.Is].
+// Groups of documented errors, for [errors.Is]. An error may belong to several: 20009 is of the transactions, and not found.
 var (
 	ErrUnauthorized = errors.New("the credentials are not accepted")               // 401
-	ErrForbidden    = errors.New("the user or this address may not do that")       // 403
+	ErrForbidden    = errors.New("the user or this address may not do that")       // 403; 24012
 	ErrNotFound     = errors.New("there is no such thing")                         // 404; 15008, 20009, 90009
+	ErrRequest      = errors.New("the request is not one that the service takes")  // what it lacks, or has of the wrong kind; 10000 INVALID_API_VERSION
 	ErrDeclined     = errors.New("the payment was refused")                        // 14002, 14005, 14006, 14011, 14016
-	ErrRefund       = errors.New("the refund was refused")                         // the refund group
+	ErrRefund       = errors.New("the refund was refused")                         // 14004 to 14055, but those above
 	ErrTransaction  = errors.New("the transaction does not allow that")            // 20002 to 20010
-	ErrQuote        = errors.New("the tax quote was refused: create a new one")    // 43008 to 43010, 300: on use of a quote
+	ErrPlan         = errors.New("the plan or subscription does not allow that")   // 20026, 24001 to 24018, 90009
+	ErrTax          = errors.New("the tax cannot be told as asked")                // 300, 13001, 24011, 24019, 43003 to 43007, 50106
+	ErrQuote        = errors.New("the tax quote was refused: create a new one")    // 43008 to 43010; of a request with a quote also 300
 	ErrIdempotency  = errors.New("the idempotency-key was refused")                // 60101 to 60106
 	ErrBusy         = errors.New("the payment service asks to come back later")    // 429, 503
-	ErrService      = errors.New("the payment service could not answer correctly") // 5xx
+	ErrService      = errors.New("the payment service could not answer correctly") // 5xx; 10000
 )
 
 // groups says which statuses and codes belong to a group. It is a list and no map: what errors.Is looks for may be an error
@@ -125,24 +129,41 @@ var groups = [...]struct {
 	codes    []string
 }{
 	{is: ErrUnauthorized, statuses: []int{http.StatusUnauthorized}},
-	{is: ErrForbidden, statuses: []int{http.StatusForbidden}},
+	{is: ErrForbidden, statuses: []int{http.StatusForbidden}, codes: []string{"24012"}},
 	{is: ErrNotFound, statuses: []int{http.StatusNotFound}, codes: []string{"15008", "20009", "90009"}},
+	{is: ErrRequest, codes: []string{"7", "30", "85", "90", "10001", "11001", "16001", "20020", "20021", "20022", "20023", "20035",
+		"26001", "26002"}},
 	{is: ErrDeclined, codes: []string{"14002", "14005", "14006", "14011", "14016"}},
 	{is: ErrRefund, codes: []string{"14004", "14007", "14008", "14009", "14022", "14023", "14024", "14048", "14049", "14051", "14052",
 		"14053", "14054", "14055"}},
 	{is: ErrTransaction, codes: []string{"20002", "20003", "20005", "20006", "20007", "20008", "20009", "20010"}},
-	{is: ErrQuote, codes: []string{"300", "43008", "43009", "43010"}},
+	{is: ErrPlan, codes: []string{"20026", "24001", "24002", "24003", "24004", "24005", "24006", "24007", "24008", "24009", "24010",
+		"24011", "24012", "24013", "24014", "24015", "24016", "24017", "24018", "90009"}},
+	{is: ErrTax, codes: taxCodes[:]},
+	{is: ErrQuote, codes: []string{"43008", "43009", "43010"}},
 	{is: ErrIdempotency, codes: []string{"60101", "60102", "60103", "60104", "60106"}},
 	{is: ErrBusy, statuses: []int{http.StatusTooManyRequests, http.StatusServiceUnavailable}},
 }
 
+// taxCodes are those of a request for a quote, and of one that lacks a quote.
+var taxCodes = [...]string{"300", "13001", "24011", "24019", "43003", "43004", "43006", "43007", "50106"}
+
+// generalFailure is one code for what the service could not do and for a version it does not know; the name tells them apart.
+const (
+	generalFailure = "10000"
+	unknownVersion = "INVALID_API_VERSION"
+)
+
 // Is tells whether the error belongs to one of the groups of documented errors.
 func (e *Error) Is(target error) bool {
-	switch target {
-	case ErrService:
-		return e.Status >= 500
-	case ErrNotFound:
-		if e.nothing {
+	switch {
+	case target == ErrService && e.Status >= 500, target == ErrNotFound && e.nothing:
+		return true
+	case target == ErrQuote && e.refusesItsQuote():
+		return true
+	}
+	for _, m := range e.Messages {
+		if m.Code == generalFailure && (target == ErrRequest && m.Name == unknownVersion || target == ErrService && m.Name != unknownVersion) {
 			return true
 		}
 	}
@@ -154,6 +175,15 @@ func (e *Error) Is(target error) bool {
 		}
 	}
 	return false
+}
+
+// refusesItsQuote tells an expired quote by what is known of it: the code is documented nowhere, but it is 300 or one of
+// 43xxx that means nothing else, and the request uses a quote. A quote that is asked for can fail with 300 too, and then
+// there is none to create anew.
+func (e *Error) refusesItsQuote() bool {
+	return e.quoted && e.Status >= 400 && e.Status <= 499 && slices.ContainsFunc(e.Messages, func(m Message) bool {
+		return m.Code == "300" || len(m.Code) == 5 && strings.HasPrefix(m.Code, "43") && !slices.Contains(taxCodes[:], m.Code)
+	})
 }
 
 // Code returns the code of the first message that has one, such as 14002, or "" when err is no answer of the service or

@@ -80,7 +80,7 @@ func TestDocumentedErrorsAreToldApart(t *testing.T) {
 		in     string // groups, parted by commas
 	}{
 		{400, "14002", "declined"}, {400, "14016", "declined"}, {400, "14022", "refund"}, {400, "14055", "refund"}, {400, "20010", "transaction"},
-		{400, "43009", "quote"}, {400, "300", "quote"}, {422, "60101", "idempotency"}, {404, "", "not found"}, {400, "90009", "not found"},
+		{400, "43009", "quote"}, {400, "300", ""}, {422, "60101", "idempotency"}, {404, "", "not found"}, {400, "90009", "not found"},
 		{400, "20009", "not found,transaction"}, {401, "", "unauthorized"}, {403, "", "forbidden"}, {429, "", "busy"}, {503, "", "busy,service"}, {500, "", "service"}, {400, "1", ""}, {302, "", ""},
 	} {
 		body := ""

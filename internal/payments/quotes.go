@@ -3,6 +3,7 @@ package payments
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 	"time"
 )
 
@@ -99,7 +100,7 @@ func (c *Client) CreateTaxQuote(ctx context.Context, request TaxQuoteRequest) (T
 		return TaxQuote{}, err
 	}
 	asked := c.config.Now() // before it is sent: the quote is younger
-	quote, err := create[TaxQuote](ctx, c, "create the tax quote", quotePath, request.IdempotencyKey, request)
+	quote, err := create[TaxQuote](ctx, c, "create the tax quote", prefix+c.config.QuotePath, request.IdempotencyKey, request)
 	if err == nil {
 		quote.CreatedAt = asked
 	}
@@ -133,5 +134,6 @@ func (c *Client) TaxQuote(ctx context.Context, taxReference string) (TaxQuote, e
 	if err := checkID("taxReference", taxReference); err != nil {
 		return TaxQuote{}, err
 	}
-	return read[TaxQuote](ctx, c, "read the tax quote", quotePath+"/"+taxReference)
+	return ask[TaxQuote](ctx, c, call{operation: "read the tax quote", method: http.MethodGet,
+		path: prefix + c.config.QuotePath + "/" + taxReference, repeat: always, quoted: true})
 }

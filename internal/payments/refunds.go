@@ -3,6 +3,7 @@ package payments
 import (
 	"context"
 	"encoding/json"
+	"net/http"
 	"unicode/utf8"
 )
 
@@ -41,6 +42,17 @@ func (c *Client) Refund(ctx context.Context, request RefundRequest) (Refund, err
 		return Refund{}, err
 	}
 	return create[Refund](ctx, c, "refund the transaction", refundPath+request.TransactionID, request.IdempotencyKey, request)
+}
+
+// CancelPendingRefund calls back a refund that is still pending: the money stays where it is. The error is [ErrNotFound] when
+// no refund of this number is pending: it is final by now, or an earlier attempt called it back and its answer was lost.
+func (c *Client) CancelPendingRefund(ctx context.Context, refundTransactionID string) error {
+	if err := checkID("refundTransactionId", refundTransactionID); err != nil {
+		return err
+	}
+	_, err := c.exchange(ctx, call{operation: "cancel the pending refund", method: http.MethodDelete,
+		path: pendingRefundPath + refundTransactionID, repeat: always, unread: true})
+	return err
 }
 
 // check tells what the specification rules out. What was refunded before, the service knows.

@@ -39,6 +39,20 @@ func endpoints() []statement {
 			}},
 		reaches("4-create-tax-quote", "Left open: how a quote is created. It is POST /services/2/tax-quote.", "payments.Client.CreateTaxQuote",
 			func(t *testing.T, w *world) { w.quote(t, "100.00") }, "POST", "/services/2/tax-quote"),
+		reaches("4-create-tax-quote-path", "The last part of that path can be set: some documents write taxQuote.", "payments.Config.QuotePath, payments.DefaultQuotePath",
+			func(t *testing.T, w *world) {
+				client := connect(t, w.door.URL, func(c *payments.Config) {
+					c.QuotePath = "taxQuote"
+					c.Credentials = func() (string, string, error) { return simulatorUser, simulatorPassword, nil }
+				})
+				quote, err := client.CreateTaxQuote(t.Context(), quoteRequest(t))
+				must(t, err)
+				_, err = client.TaxQuote(t.Context(), quote.TaxReference)
+				must(t, err)
+				same(t, "where it is read", w.last().path, "/services/2/taxQuote/"+quote.TaxReference)
+				_, err = client.CreateTaxQuote(t.Context(), quoteRequest(t))
+				must(t, err)
+			}, "POST", "/services/2/taxQuote"),
 		reaches("4-create-card-transaction", "A card transaction is created by POST /services/2/transactions.", "payments.Client.CreateCardTransaction", charges, "POST", "/services/2/transactions"),
 		reaches("4-capture", "A capture is PUT /services/2/transactions; the transaction is answered.", "payments.Client.Capture", captures, "PUT", "/services/2/transactions"),
 		reaches("4-refund", "A refund is POST /services/2/transactions/refund/ with the transaction; left open: its answer, which tells the refund.", "payments.Client.Refund",
@@ -47,6 +61,27 @@ func endpoints() []statement {
 				must(t, err)
 				same(t, "the refund", []any{refund.RefundTransactionID != "", refund.Currency, refund.RefundStatus, refund.CancelSubscriptions}, "[true USD SUCCESS true]")
 			}, "POST", "/services/2/transactions/refund/"),
+		reaches("4-cancel-pending-refund", "Beside the specification: a refund that is still pending is called back by DELETE /services/2/transactions/pending-refund/ with its number.", "payments.Client.CancelPendingRefund, paysim.Service.CancelRefund",
+			func(t *testing.T, w *world) {
+				request := cardRequest(t, "10.00")
+				request.CreditCard.CardNumber = bankCard
+				charge, err := w.client.CreateCardTransaction(t.Context(), request)
+				must(t, err)
+				w.Agenda.Advance(4 * day)
+				refund, err := w.client.Refund(t.Context(), payments.RefundRequest{TransactionID: string(charge.TransactionID)})
+				must(t, err)
+				same(t, "the refund", refund.RefundStatus, "PENDING")
+				number := string(refund.RefundTransactionID)
+				must(t, w.client.CancelPendingRefund(t.Context(), number))
+				if err := w.client.CancelPendingRefund(t.Context(), number); !errors.Is(err, payments.ErrNotFound) {
+					t.Errorf("again: got %v", err)
+				}
+				again, err := w.client.Refund(t.Context(), payments.RefundRequest{TransactionID: string(charge.TransactionID)})
+				must(t, err)
+				must(t, w.client.CancelPendingRefund(t.Context(), string(again.RefundTransactionID)))
+				w.Agenda.Advance(4 * day)
+				same(t, "IPNs", w.types(), "CHARGE_PENDING CHARGE")
+			}, "DELETE", "/services/2/transactions/pending-refund/"),
 		reaches("4-create-subscription", "A subscription is created by POST /services/2/recurring/subscriptions.", "payments.Client.CreateSubscription",
 			func(t *testing.T, w *world) { w.subscribe(t) }, "POST", "/services/2/recurring/subscriptions"),
 		reaches("4-update-subscription", "A subscription is changed by PUT /services/2/recurring/subscriptions/ with its identifier.", "payments.Client.UpdateSubscription",
@@ -60,6 +95,21 @@ func endpoints() []statement {
 			}, "PUT", "/services/2/recurring/subscriptions/"),
 		reaches("4-create-bank-transfer", "A bank transfer is created by POST /services/2/alt-transactions/.", "payments.Client.CreateBankTransfer",
 			func(t *testing.T, w *world) { w.transfer(t, "Ann") }, "POST", "/services/2/alt-transactions/"),
+		reaches("4-read-bank-transfer-by-merchant", "Beside the specification: a bank transfer is found by the merchant's own identifier, also while it is pending.", "payments.Client.BankTransferByMerchantID, paysim.Service.TransferByMerchantID",
+			func(t *testing.T, w *world) {
+				request := transferRequest(t, "Ann")
+				request.MerchantTransactionID = "order/77, second part?"
+				transfer, err := w.client.CreateBankTransfer(t.Context(), request)
+				must(t, err)
+				found, err := w.client.BankTransferByMerchantID(t.Context(), request.MerchantTransactionID, "900001")
+				must(t, err)
+				same(t, "what is found", []any{found.OrderID, found.ProcessingInfo.ProcessingStatus}, []any{transfer.OrderID, "PENDING"})
+				if _, err := w.client.BankTransferByMerchantID(t.Context(), "another", "900001"); !errors.Is(err, payments.ErrNotFound) {
+					t.Errorf("another: got %v", err)
+				}
+				_, err = w.client.BankTransferByMerchantID(t.Context(), request.MerchantTransactionID, "900001")
+				must(t, err)
+			}, "GET", "/services/2/alt-transactions/"),
 		reaches("4-retrieve-configuration", "The configuration is retrieved by GET /services/2/notification-config/; left open: its answer, which is read as the request's body.", "payments.Client.NotificationConfiguration",
 			func(t *testing.T, w *world) {
 				actual, err := w.client.NotificationConfiguration(t.Context())

@@ -101,7 +101,9 @@ func errorCodes() []statement {
 	statements := append(refusalCodes(), refundCodes()...)
 	statements = append(statements, transactionCodes()...)
 	statements = append(statements, requestCodes()...)
-	return append(statements, quoteCodes()...)
+	statements = append(statements, quoteCodes()...)
+	statements = append(statements, unsentCodes()...)
+	return append(statements, toldCodes()...)
 }
 
 func refusalCodes() []statement {
@@ -206,12 +208,12 @@ func transactionCodes() []statement {
 			must(t, capture(w, t, authorized.TransactionID))
 			return capture(w, t, authorized.TransactionID)
 		})},
-		{"7-20020", "Another method of payment than the service has is 20020.", "payments.Error", raw("20020", http.StatusBadRequest, "POST", "/services/2/alt-transactions/", `{"amount":1,"currency":"EUR","idealTransaction":{}}`)},
-		{"7-20026", "A plan of another currency is 20026.", "payments.Error", fails("20026", nil, func(t *testing.T, w *world) error {
+		{"7-20020", "Another method of payment than the service has is 20020.", "payments.ErrRequest", raw("20020", http.StatusBadRequest, "POST", "/services/2/alt-transactions/", `{"amount":1,"currency":"EUR","idealTransaction":{}}`)},
+		{"7-20026", "A plan of another currency is 20026.", "payments.ErrPlan", fails("20026", payments.ErrPlan, func(t *testing.T, w *world) error {
 			_, err := w.client.UpdateSubscription(t.Context(), string(w.subscribe(t).SubscriptionID), payments.SubscriptionUpdate{PlanID: euroMonthly})
 			return err
 		})},
-		{"7-20035", "A bank transfer from a country without it is 20035.", "payments.Error", fails("20035", nil, func(t *testing.T, w *world) error {
+		{"7-20035", "A bank transfer from a country without it is 20035.", "payments.ErrRequest", fails("20035", payments.ErrRequest, func(t *testing.T, w *world) error {
 			request := transferRequest(t, "Ann")
 			request.PayerInfo.Country = "us"
 			_, err := w.client.CreateBankTransfer(t.Context(), request)
@@ -227,34 +229,34 @@ func transactionCodes() []statement {
 func requestCodes() []statement {
 	const where, path = "payments.Error", "/services/2/transactions"
 	return []statement{
-		{"7-7", "A transaction type that is none is 7, with 403.", "payments.ErrForbidden", raw("7", http.StatusForbidden, "POST", path, `{"cardTransactionType":"SALE","amount":1,"currency":"USD"}`)},
-		{"7-30", "A charge of nobody is 30.", where, fails("30", nil, func(t *testing.T, w *world) error {
+		{"7-7", "A transaction type that is none is 7, with 403.", "payments.ErrForbidden, payments.ErrRequest", raw("7", http.StatusForbidden, "POST", path, `{"cardTransactionType":"SALE","amount":1,"currency":"USD"}`)},
+		{"7-30", "A charge of nobody is 30.", "payments.ErrRequest", fails("30", payments.ErrRequest, func(t *testing.T, w *world) error {
 			request := cardRequest(t, "10.00")
 			request.CardHolderInfo = nil
 			_, err := w.client.CreateCardTransaction(t.Context(), request)
 			return err
 		})},
-		{"7-85", "A capture by POST is 85.", where, raw("85", http.StatusMethodNotAllowed, "POST", path, `{"cardTransactionType":"CAPTURE","transactionId":"1"}`)},
-		{"7-90", "A charge of no card is 90.", where, fails("90", nil, func(t *testing.T, w *world) error {
+		{"7-85", "A capture by POST is 85.", "payments.ErrRequest", raw("85", http.StatusMethodNotAllowed, "POST", path, `{"cardTransactionType":"CAPTURE","transactionId":"1"}`)},
+		{"7-90", "A charge of no card is 90.", "payments.ErrRequest", fails("90", payments.ErrRequest, func(t *testing.T, w *world) error {
 			request := cardRequest(t, "10.00")
 			request.CreditCard = nil
 			_, err := w.client.CreateCardTransaction(t.Context(), request)
 			return err
 		})},
-		{"7-10000", "An unknown version is 10000.", where, raw("10000", http.StatusBadRequest, "GET", "/services/2/notification-config/", "", "service-version", "9.9")},
-		{"7-10001", "A value of the wrong type is 10001.", where, raw("10001", http.StatusBadRequest, "POST", path, `{"cardTransactionType":"AUTH_CAPTURE","amount":"much","currency":"USD"}`)},
+		{"7-10000", "An unknown version is 10000.", "payments.ErrRequest", raw("10000", http.StatusBadRequest, "GET", "/services/2/notification-config/", "", "service-version", "9.9")},
+		{"7-10001", "A value of the wrong type is 10001.", "payments.ErrRequest", raw("10001", http.StatusBadRequest, "POST", path, `{"cardTransactionType":"AUTH_CAPTURE","amount":"much","currency":"USD"}`)},
 		{"7-14005", "An amount of 0 is below the minimum: 14005.", "payments.ErrDeclined", fails("14005", payments.ErrDeclined, func(t *testing.T, w *world) error {
 			_, err := w.client.CreateCardTransaction(t.Context(), cardRequest(t, "0.00"))
 			return err
 		})},
-		{"7-14006", "An amount above 9999999999.99 is 14006; the client does not send it.", where, raw("14006", http.StatusBadRequest, "POST", path, `{"cardTransactionType":"AUTH_CAPTURE","amount":10000000000.00,"currency":"USD"}`)},
+		{"7-14006", "An amount above 9999999999.99 is 14006; the client does not send it.", "payments.ErrDeclined", raw("14006", http.StatusBadRequest, "POST", path, `{"cardTransactionType":"AUTH_CAPTURE","amount":10000000000.00,"currency":"USD"}`)},
 		{"7-15008", "A stored shopper who does not exist is 15008.", "payments.ErrNotFound", fails("15008", payments.ErrNotFound, func(t *testing.T, w *world) error {
 			request := cardRequest(t, "10.00")
 			request.VaultedShopperID, request.CardHolderInfo = 1, nil
 			_, err := w.client.CreateCardTransaction(t.Context(), request)
 			return err
 		})},
-		{"7-16001", "A bank transfer without a return URL is 16001; the client does not send it.", where,
+		{"7-16001", "A bank transfer without a return URL is 16001; the client does not send it.", "payments.ErrRequest",
 			raw("16001", http.StatusBadRequest, "POST", "/services/2/alt-transactions/", `{"amount":1,"currency":"EUR","payerInfo":{"firstName":"Ann","lastName":"Lee","country":"de"},"sofortTransaction":{}}`)},
 		{"7-60101", "An idempotency-key that comes with another request is 60101, with 422.", "payments.ErrIdempotency", fails("60101", payments.ErrIdempotency, func(t *testing.T, w *world) error {
 			request := cardRequest(t, "10.00")
@@ -265,9 +267,9 @@ func requestCodes() []statement {
 			_, err = w.client.CreateCardTransaction(t.Context(), request)
 			return err
 		})},
-		{"7-60103", "An idempotency-key of more than 64 characters is 60103; the client does not send it.", where,
+		{"7-60103", "An idempotency-key of more than 64 characters is 60103; the client does not send it.", "payments.ErrIdempotency",
 			raw("60103", http.StatusBadRequest, "POST", path, "{}", "Idempotency-Key", "0123456789012345678901234567890123456789012345678901234567890123456789")},
-		{"7-60104", "An idempotency-key of other characters is 60104; the client does not send it.", where, raw("60104", http.StatusBadRequest, "POST", path, "{}", "Idempotency-Key", "a_b")},
+		{"7-60104", "An idempotency-key of other characters is 60104; the client does not send it.", "payments.ErrIdempotency", raw("60104", http.StatusBadRequest, "POST", path, "{}", "Idempotency-Key", "a_b")},
 	}
 }
 
@@ -290,13 +292,13 @@ func quoteCodes() []statement {
 	}
 	const lines = `"shipTo":{"address":"10 Main St","city":"Boston","state":"MA","zip":"02110","country":"US"},"lines":[{"itemCode":"a","quantity":1,"amount":1,"taxCode":"P","description":"A"}`
 	return []statement{
-		{"7-13001", "A quote in an unknown currency is 13001.", "payments.Error", fails("13001", nil, asked(func(r *payments.TaxQuoteRequest) { r.Currency = "XXX" }))},
-		{"7-24019", "A quote to an unknown country is 24019.", "payments.Error", fails("24019", nil, asked(func(r *payments.TaxQuoteRequest) { r.ShipTo.Country = "XX" }))},
-		{"7-50106", "A quote to an unknown state is 50106.", "payments.Error", fails("50106", nil, asked(func(r *payments.TaxQuoteRequest) { r.ShipTo.State = "XX" }))},
-		{"7-43003", "A quote that lacks something is 43003.", "payments.Error", fails("43003", nil, asked(func(r *payments.TaxQuoteRequest) { r.ShipTo.City = "" }))},
-		{"7-43004", "A quote with an item twice is 43004; the client does not send it.", "payments.Error",
+		{"7-13001", "A quote in an unknown currency is 13001.", "payments.ErrTax", fails("13001", payments.ErrTax, asked(func(r *payments.TaxQuoteRequest) { r.Currency = "XXX" }))},
+		{"7-24019", "A quote to an unknown country is 24019.", "payments.ErrTax", fails("24019", payments.ErrTax, asked(func(r *payments.TaxQuoteRequest) { r.ShipTo.Country = "XX" }))},
+		{"7-50106", "A quote to an unknown state is 50106.", "payments.ErrTax", fails("50106", payments.ErrTax, asked(func(r *payments.TaxQuoteRequest) { r.ShipTo.State = "XX" }))},
+		{"7-43003", "A quote that lacks something is 43003.", "payments.ErrTax", fails("43003", payments.ErrTax, asked(func(r *payments.TaxQuoteRequest) { r.ShipTo.City = "" }))},
+		{"7-43004", "A quote with an item twice is 43004; the client does not send it.", "payments.ErrTax",
 			raw("43004", http.StatusBadRequest, "POST", "/services/2/tax-quote", `{"currency":"USD",`+lines+`,{"itemCode":"a","quantity":1,"amount":1,"taxCode":"P","description":"A"}]}`)},
-		{"7-43006", "A quote that tells its own tax is 43006; the client does not send it.", "payments.Error",
+		{"7-43006", "A quote that tells its own tax is 43006; the client does not send it.", "payments.ErrTax",
 			raw("43006", http.StatusBadRequest, "POST", "/services/2/tax-quote", `{"currency":"USD","totalTax":1,`+lines+`]}`)},
 		{"7-300", "A charge with an unknown quote is 300.", "payments.ErrQuote", fails("300", payments.ErrQuote, used(func(_ *testing.T, r *payments.CardTransactionRequest) {
 			r.TaxReference = payments.QuoteReference{ID: "unknown"}

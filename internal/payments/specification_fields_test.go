@@ -319,16 +319,28 @@ func transferFields() []statement {
 		{"2.7-returnUrl", "A return URL is required.", "payments.BankTransferRequest.ReturnURL",
 			func(t *testing.T, w *world) {
 				transfers(t, w)
-				wants(t, w.last().request, "sofortTransaction.returnUrl", "string", "https://shop.example/return?basket=7")
+				for _, path := range []string{"returnUrl", "sofortTransaction.returnUrl"} { // the specification's place, and the one others have seen
+					wants(t, w.last().request, path, "string", "https://shop.example/return?basket=7")
+				}
+				onTop := w.ask(t, "POST", "/services/2/alt-transactions/", `{"amount":21.00,"currency":"EUR","payerInfo":{"firstName":"Ann","lastName":"Lee","country":"de"},"returnUrl":"https://shop.example/return?basket=7"}`)
+				same(t, "the answer to one on top alone", onTop.status, 200)
 				said := w.ask(t, "POST", "/services/2/alt-transactions/", `{"amount":21.00,"currency":"EUR","payerInfo":{"firstName":"Ann","lastName":"Lee","country":"de"},"sofortTransaction":{}}`)
 				wants(t, said.answer, "message.0.code", "string", "16001")
 			}},
 		asks("2.7-payerInfo.firstName", "The payer has a first name, whose suffix chooses the outcome in the sandbox.", "payments.PayerInfo.FirstName", transfers, "payerInfo.firstName", "string", "Ann_APPROVE"),
-		{"2.7-bankTransferUrl", "The answer tells where to send the shopper, in a field of the method's own name.", "payments.BankTransfer.BankTransferURL, payments.BankTransfer.UnmarshalJSON",
+		{"2.7-bankTransferUrl", "The answer tells where to send the shopper, in bankTransferUrl, or in a field of the method's own name.", "payments.BankTransfer.BankTransferURL, payments.BankTransfer.UnmarshalJSON",
 			func(t *testing.T, w *world) {
 				transfer := w.transfer(t, "Ann")
 				same(t, "the address", transfer.BankTransferURL, fmt.Sprintf("%s/bank/%d", w.door.URL, transfer.OrderID))
-				wants(t, w.last().answer, "sofortTransaction.sofortUrl", "string", transfer.BankTransferURL)
+				for _, path := range []string{"bankTransferUrl", "sofortTransaction.sofortUrl"} {
+					wants(t, w.last().answer, path, "string", transfer.BankTransferURL)
+				}
+				for _, answer := range []string{`"bankTransferUrl":"https://bank.example/7"`, `"sofortTransaction":{"sofortUrl":"https://bank.example/7"}`} {
+					_, client := serve(t, says(200, `{"orderId":7,`+answer+`}`))
+					read, err := client.CreateBankTransfer(t.Context(), transferRequest(t, "Ann"))
+					must(t, err)
+					same(t, "the address in either alone", read.BankTransferURL, "https://bank.example/7")
+				}
 			}},
 		asks("2.7-merchantTransactionId", "The merchant's own identifier is optional; its field, left open, is merchantTransactionId.", "payments.BankTransferRequest.MerchantTransactionID", transfers, "merchantTransactionId", "string", "order-77"),
 		{"2.7-open", "Left open: the other parameters and answer fields. Amount, currency and payer are told, and an order comes back.", "payments.BankTransferRequest, payments.BankTransfer",

@@ -2,6 +2,8 @@ package payments_test
 
 import (
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -50,7 +52,57 @@ func section1() []statement {
 }
 
 func section3() []statement {
-	return append(quoteStates(), transferStates()...)
+	return slices.Concat(quoteStates(), transferStates(), openStates())
+}
+
+// openStates are those of section 3.3, of which the specification shows nothing.
+func openStates() []statement {
+	return []statement{
+		{"3.3-open-transactions", "Left open: the states of card transactions. Authorized, captured or given up, refunded in part or wholly, disputed: each is told by the answer, and no text is refused.", "payments.CardTransaction.ProcessingInfo, payments.CardTransaction.OpenToCapture, payments.Client.ReverseAuthorization",
+			func(t *testing.T, w *world) {
+				state := func(id payments.ID) []any {
+					now, err := w.client.CardTransaction(t.Context(), string(id))
+					must(t, err)
+					return []any{string(now.OpenToCapture), now.CardTransactionType, strings.ToUpper(now.ProcessingInfo.ProcessingStatus), len(now.Refunds.Refund), len(now.Chargebacks.Chargeback)}
+				}
+				id := w.authorize(t).TransactionID
+				same(t, "authorized", state(id), `["Y" AUTH_ONLY SUCCESS 0 0]`)
+				_, err := w.client.Capture(t.Context(), payments.CaptureRequest{TransactionID: string(id)})
+				must(t, err)
+				same(t, "captured", state(id), "[ CAPTURE SUCCESS 0 0]")
+				_, err = w.client.Refund(t.Context(), payments.RefundRequest{TransactionID: string(id), Amount: amount(t, "10.00"), TaxAmount: amount(t, "0.00")})
+				must(t, err)
+				same(t, "refunded in part", state(id), "[ CAPTURE SUCCESS 1 0]")
+				_, err = w.client.Refund(t.Context(), payments.RefundRequest{TransactionID: string(id)})
+				must(t, err)
+				same(t, "refunded", state(id), "[ CAPTURE REFUNDED 2 0]")
+
+				given := w.authorize(t).TransactionID
+				_, err = w.client.ReverseAuthorization(t.Context(), string(given))
+				must(t, err)
+				if _, err = w.client.Capture(t.Context(), payments.CaptureRequest{TransactionID: string(given)}); !errors.Is(err, payments.ErrTransaction) {
+					t.Errorf("captured after it was given up: got %v", err)
+				}
+				disputed := w.charge(t).TransactionID
+				_, err = w.Service.OpenDispute(string(disputed), nil, "not received")
+				must(t, err)
+				same(t, "disputed", state(disputed), "[ AUTH_CAPTURE CHARGEBACKED 0 1]")
+			}},
+		{"3.3-open-subscriptions", "Left open: the states of subscriptions. An active one can be told to end with its period, and cancelled; a cancelled one is charged no more.", "payments.Subscription.Status, payments.Subscription.AutoRenew, payments.SubscriptionUpdate.Status",
+			func(t *testing.T, w *world) {
+				subscription := w.subscribe(t)
+				id, no := string(subscription.SubscriptionID), false
+				same(t, "a new one", []any{subscription.Status, subscription.AutoRenew}, "[ACTIVE true]")
+				ending, err := w.client.UpdateSubscription(t.Context(), id, payments.SubscriptionUpdate{AutoRenew: &no})
+				must(t, err)
+				same(t, "one that ends", []any{ending.Status, ending.AutoRenew}, "[ACTIVE false]")
+				ended, err := w.client.UpdateSubscription(t.Context(), id, payments.SubscriptionUpdate{Status: "CANCELED"})
+				must(t, err)
+				same(t, "one that ended", ended.Status, "CANCELED")
+				w.Agenda.Advance(60 * day)
+				same(t, "IPNs", w.types(), "CHARGE CANCEL_ON_RENEWAL CANCELLATION")
+			}},
+	}
 }
 
 func quoteStates() []statement {

@@ -200,8 +200,9 @@ func same(t *testing.T, what string, got, want any) {
 const (
 	approvedCard  = "4111111111111111"
 	declinedCard  = "4000000000000002"
-	monthly       = 3000001 // USD 25.00
-	yearly        = 3000002 // USD 250.00
+	bankCard      = "4012888888881881" // stands for a bank account: what is done waits three days
+	monthly       = 3000001            // USD 25.00
+	yearly        = 3000002            // USD 250.00
 	euroMonthly   = 3000003
 	shoppersState = "MA" // where 6.25 percent are due
 )

@@ -28,6 +28,10 @@ type SubscriptionRequest struct {
 	IdempotencyKey                string         `json:"-"` // "": one is made, which a later call cannot repeat
 }
 
+func (r SubscriptionRequest) quotes() bool {
+	return !r.InitialTaxReference.IsZero() || !r.RecurringTaxReference.IsZero()
+}
+
 // PayerInfo is who pays.
 type PayerInfo struct {
 	FirstName            string `json:"firstName,omitempty"`
@@ -68,6 +72,8 @@ type SubscriptionUpdate struct {
 	Quantity                      int64          `json:"quantity,omitempty"` // needs PlanID
 	Status                        string         `json:"status,omitempty"`   // ACTIVE, CANCELED
 }
+
+func (u SubscriptionUpdate) quotes() bool { return !u.RecurringTaxReference.IsZero() }
 
 // Subscription is what the service answers. Its enumerations are open: text is kept as sent.
 type Subscription struct {

@@ -23,16 +23,19 @@ type BankTransferRequest struct {
 	IdempotencyKey        string     `json:"-"` // "": one is made, which a later call cannot repeat
 }
 
-// MarshalJSON writes the body of the interface, in which an object chooses the method of payment.
+// MarshalJSON writes the body of the interface, in which an object chooses the method of payment. The return URL stands on
+// top, as specification section 2.7 has it, and in that object, where others have seen it.
 func (r BankTransferRequest) MarshalJSON() ([]byte, error) {
 	type fields BankTransferRequest
 	return json.Marshal(struct {
 		fields
-		Method transferMethod `json:"sofortTransaction"`
-	}{fields(r), transferMethod{ReturnURL: r.ReturnURL, Language: r.Language}})
+		ReturnURL string         `json:"returnUrl"`
+		Method    transferMethod `json:"sofortTransaction"`
+	}{fields(r), r.ReturnURL, transferMethod{ReturnURL: r.ReturnURL, Language: r.Language}})
 }
 
-// transferMethod is the object of the method. The specification's bankTransferUrl has another name there.
+// transferMethod is the object of the method, which is named after the way of paying, as a card or a wallet is, and not after
+// the service. The specification's bankTransferUrl has another name there.
 type transferMethod struct {
 	ReturnURL       string `json:"returnUrl,omitempty"`
 	Language        string `json:"language,omitempty"`
@@ -62,7 +65,7 @@ func (t *BankTransfer) UnmarshalJSON(text []byte) error {
 		fields
 		Method transferMethod `json:"sofortTransaction"`
 	}
-	if err := json.Unmarshal(text, &wire); err != nil {
+	if err := readJSON(text, &wire); err != nil {
 		return err
 	}
 	*t = BankTransfer(wire.fields)
@@ -110,6 +113,17 @@ func (c *Client) BankTransfer(ctx context.Context, transactionID string) (BankTr
 		return BankTransfer{}, err
 	}
 	return read[BankTransfer](ctx, c, "read the bank transfer", transferPath+transactionID)
+}
+
+// BankTransferByMerchantID reads a transfer by the merchantTransactionId that it was created with, also while it is pending.
+// merchantID is the merchant's own number with the service. The error is an *[Error] with code 20002 when several transfers
+// have that identifier.
+func (c *Client) BankTransferByMerchantID(ctx context.Context, merchantTransactionID, merchantID string) (BankTransfer, error) {
+	if err := first(wrong(merchantTransactionID == "", "merchantTransactionId", "is required"),
+		checkMerchantID(merchantTransactionID), checkID("merchantId", merchantID)); err != nil {
+		return BankTransfer{}, err
+	}
+	return read[BankTransfer](ctx, c, "read the bank transfer", transferPath+url.PathEscape(merchantTransactionID)+","+merchantID)
 }
 
 // ResolveBankTransfer reads a transfer by its order, which the return query tells. This is how what that query says is

@@ -11,7 +11,8 @@ import (
 	"unicode"
 )
 
-// replaceConfiguration sends a configuration in one of the two formats. A repetition replaces the same by the same.
+// replaceConfiguration sends a configuration in one of the two formats. A repetition replaces the same by the same; with an
+// idempotency-key it does not undo either what somebody else has put there between two attempts.
 func (c *Client) replaceConfiguration(ctx context.Context, desired NotificationConfiguration, format string) error {
 	if err := desired.Check(); err != nil {
 		return err
@@ -22,7 +23,7 @@ func (c *Client) replaceConfiguration(ctx context.Context, desired NotificationC
 		return fmt.Errorf("write the notification configuration: %w", err)
 	}
 	_, err = c.exchange(ctx, call{operation: "replace the notification configuration", method: http.MethodPost, path: configurationPath,
-		repeat: always, body: body, format: format, unread: true})
+		repeat: always, key: newKey(), body: body, format: format, unread: true})
 	return err
 }
 

@@ -25,6 +25,8 @@ type APIFault struct {
 	Path       string `json:"path,omitempty"`       // what the path begins with; "": any
 	Times      int    `json:"times,omitempty"`      // strikes so often; 0: without end
 	Status     int    `json:"status,omitempty"`     // of what is garbage, empty or huge; 0: 200
+	Code       string `json:"code,omitempty"`       // of the error body of a status from 400 on, such as 14016; "": 10000
+	Name       string `json:"name,omitempty"`       // beside Code, such as NO_AVAILABLE_PROCESSORS; "" with a Code: none is told
 	RetryAfter string `json:"retryAfter,omitempty"` // a header of the answer
 	Location   string `json:"location,omitempty"`   // a header of the answer
 	Delay      string `json:"delay,omitempty"`      // slow: how late, of the world's time; "": 5s
@@ -84,9 +86,27 @@ func answerStatus(f APIFault, w http.ResponseWriter, _ *http.Request, _ *kept) {
 	f.Status, _ = strconv.Atoi(f.Answer) // checked before
 	body := ""
 	if f.Status >= http.StatusBadRequest {
-		body = `{"message":[{"errorName":"SERVER_GENERAL_FAILURE","code":"10000","description":"The simulator was told to fail."}]}`
+		body = f.errorBody()
 	}
 	f.answer(w, body)
+}
+
+// errorBody is a documented error body with the code and the name of the rule; a general failure where it has neither.
+func (f APIFault) errorBody() string {
+	if f.Code == "" && f.Name == "" {
+		f.Code, f.Name = "10000", "SERVER_GENERAL_FAILURE"
+	}
+	message := map[string]string{"description": "The simulator was told to fail."}
+	for name, value := range map[string]string{"code": f.Code, "errorName": f.Name} {
+		if value != "" {
+			message[name] = value
+		}
+	}
+	text, err := json.Marshal(map[string]any{"message": []any{message}})
+	if err != nil {
+		panic(err) // texts alone
+	}
+	return string(text)
 }
 
 // answerHuge never ends the string that it begins: it is no JSON, however much of it is read.
@@ -155,6 +175,8 @@ func (f APIFault) check() error {
 		return errors.New("times is negative")
 	case f.Status != 0 && (f.Status < 200 || f.Status > 599):
 		return errors.New("the status is not from 200 to 599")
+	case (f.Code != "" || f.Name != "") && (len(f.Answer) != 3 || f.Answer < "400"):
+		return errors.New("code and name are those of an error: the answer must be a status from 400 on")
 	case err != nil || delay < 0:
 		return errors.New("delay is a duration such as 5s")
 	}

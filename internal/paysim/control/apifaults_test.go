@@ -66,6 +66,8 @@ func TestTheAPIMisbehavesAsItIsTold(t *testing.T) {
 		carried int64
 	}{
 		"an internal error":          {control.APIFault{Answer: "500"}, 500, documented, 0},
+		"an error of one's choice":   {control.APIFault{Answer: "400", Code: "14016", Name: "NO_AVAILABLE_PROCESSORS"}, 400, `{"code":"14016","description":"The simulator was told to fail.","errorName":"NO_AVAILABLE_PROCESSORS"}`, 0},
+		"an error without a name":    {control.APIFault{Answer: "400", Code: "24001"}, 400, `{"message":[{"code":"24001","description":"The simulator was told to fail."}]}`, 0},
 		"too many requests":          {control.APIFault{Answer: "429", RetryAfter: "2"}, 429, documented, 0},
 		"a redirect":                 {control.APIFault{Answer: "302", Location: "https://elsewhere.example.com/"}, 302, "", 0},
 		"garbage":                    {control.APIFault{Answer: "garbage"}, 200, "<html>", 0},

@@ -224,6 +224,8 @@ func TestWhatMakesNoSenseIsRefusedWithTheReason(t *testing.T) {
 		"a fault misspelt":            {"PUT", "/faults", `[{"nome":"delay"}]`, 400, "nome"},
 		"a fault of the API":          {"PUT", "/api-faults", `[{"answer":"gremlins"}]`, 400, "gremlins"},
 		"a status that is none":       {"PUT", "/api-faults", `[{"answer":"99"}]`, 400, "99"},
+		"a code of no error":          {"PUT", "/api-faults", `[{"answer":"302","code":"14016"}]`, 400, "from 400 on"},
+		"a name of no answer":         {"PUT", "/api-faults", `[{"answer":"garbage","name":"TRANSACTION_LOCKED"}]`, 400, "from 400 on"},
 		"a status without a number":   {"PUT", "/api-faults", `[{"answer":"status","status":503}]`, 400, "a status from 200"},
 		"no JSON":                     {"PUT", "/faults", `faults`, 400, "read the request"},
 		"two values":                  {"PUT", "/faults", `[] []`, 400, "more than one"},
