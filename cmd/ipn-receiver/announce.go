@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -18,6 +17,9 @@ func (s *service) announce(context.Context) {
 		zap.String("verification", s.VerificationMode()), zap.Int("signingSecrets", len(s.keys.current())))
 	if s.VerificationMode() != "enforce" {
 		s.log.Warn("posts are accepted without proof of where they come from; to enforce it set " + name("signing-secrets") + " and leave " + name("verification") + " at auto")
+	}
+	if !s.Guarded() {
+		s.log.Warn("the private door asks nobody who they are; to change that set " + name("tokens-file"))
 	}
 	if !s.Production() {
 		_, _ = io.WriteString(s.program.stdout, s.welcome(s.program.now()))
@@ -34,7 +36,8 @@ func (s *service) welcome(now time.Time) string {
 	say("")
 	say("The IPN receiver is ready.")
 	say("  IPNs go to   %s", s.intakeURL())
-	say("  Ask at       %s/api/v1/events   (health: /readyz, metrics: /metrics, description: /openapi.json)", s.privateURL())
+	say("  Look at      %s   (API: /api/v1/events, described at /openapi.json; health: /readyz, metrics: /metrics)", s.privateURL())
+	say("  Who may      %s", s.accessInWords())
 	if private := s.database.server(); private != nil {
 		say("  Kept in      PostgreSQL %s of its own, in %s", private.Version(), s.DataDir)
 		say("  Look inside  %s", private.PsqlCommand("ipn"))
@@ -51,28 +54,11 @@ func (s *service) welcome(now time.Time) string {
 	return b.String()
 }
 
-// index tells who opens the private door in a browser what can be asked here.
-func (s *service) index(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	_, _ = io.WriteString(w, `IPN receiver
-
-/api/v1/events       the event history: filters, pages, each event's fields and raw body
-/api/v1/quarantine   posts that were not believed or could not become events
-
-/api/v1/transactions/{referenceNumber}, /api/v1/subscriptions/{id}, /api/v1/disputes
-                     what the events come to: state, amounts, timeline
-/api/v1/totals       money by day, month, type or currency
-/api/v1/unbooked     money that is in no book, and why
-
-/api/v1/handlers     where each handler stands; /api/v1/parked: what failed; /api/v1/audit: what was done by hand
-
-/api/v1/configuration
-                     what the payment service sends where, and whether that is as desired
-
-/openapi.json        the description of the API
-/metrics             for Prometheus
-/livez, /readyz      for orchestrators; readyz says why not
-`)
+func (s *service) accessInWords() string {
+	if s.Guarded() {
+		return "whoever shows a token or is signed in by your proxy"
+	}
+	return "everyone on this machine, as an admin, without signing in: for development only; set " + name("tokens-file") + " to ask who they are"
 }
 
 func (s *service) proofInWords() string {

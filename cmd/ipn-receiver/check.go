@@ -37,10 +37,10 @@ func (c *complaints) unless(holds bool, flag, format string, args ...any) {
 
 // check reads the secrets, fills in what depends on the machine, and returns all
 // that is wrong, each with its setting and how to mend it. Nothing but files of
-// secrets and the targets file is opened.
+// secrets, the tokens file and the targets file is opened.
 func (s *Settings) check(machine machine) error {
 	var c complaints
-	for _, load := range []func() error{s.PrivateAccess.load, s.SigningKeys.load, s.Proof.load} {
+	for _, load := range []func() error{s.PrivateAccess.load, s.PeopleSearch.load, s.SigningKeys.load, s.Proof.load} {
 		if err := load(); err != nil {
 			c = append(c, err)
 		}
@@ -49,6 +49,8 @@ func (s *Settings) check(machine machine) error {
 		c = append(c, err)
 	}
 	s.checkDoors(&c)
+	s.checkReturn(&c)
+	s.checkAccess(&c)
 	s.checkProof(&c)
 	s.checkNumbers(&c)
 	s.checkDispatching(&c)
@@ -64,11 +66,24 @@ func (s *Settings) checkDoors(c *complaints) {
 	checkAddress(c, "private-listen", s.PrivateListen)
 	c.unless(s.Listen != s.PrivateListen || strings.HasSuffix(s.Listen, ":0"), "private-listen",
 		"both doors have one address: give the private one a port of its own")
-	c.unless(strings.HasPrefix(s.Path, "/") && path.Clean(s.Path) == s.Path && !strings.ContainsAny(s.Path, "?#%{} ;"), "path",
-		"%q is no plain path: write it as /ipn, without a slash at the end", s.Path)
-	c.unless(s.APIToken.IsZero() || len(s.APIToken.Reveal()) >= 16, "api-token", "too short: set a random one of at least 16 characters")
-	c.unless(!s.APIToken.IsZero() || isLoopback(s.PrivateListen), "api-token",
-		"needed, because the private door is reached from other machines: set one of at least 16 characters, or set --private-listen to 127.0.0.1:8081")
+	c.unless(isPlainPath(s.Path), "path", "%q is no plain path: write it as /ipn, without a slash at the end", s.Path)
+}
+
+func isPlainPath(text string) bool {
+	return strings.HasPrefix(text, "/") && path.Clean(text) == text && !strings.ContainsAny(text, "?#%{} ;")
+}
+
+// checkReturn reads the page that shoppers are sent on to.
+func (s *Settings) checkReturn(c *complaints) {
+	c.unless(isPlainPath(s.ReturnPath), "return-path", "%q is no plain path: write it as /return, without a slash at the end", s.ReturnPath)
+	c.unless(s.ReturnPath != s.Path, "return-path", "IPNs come in there: give it another path than %s", name("path"))
+	if s.ReturnTo == "" {
+		return
+	}
+	to, err := url.Parse(s.ReturnTo)
+	c.unless(err == nil && (to.Scheme == "https" || to.Scheme == "http") && to.Host != "" && to.User == nil && to.Fragment == "", "return-to",
+		"write it as https://shop.example/thanks, without user and without #")
+	s.Return = to
 }
 
 func checkAddress(c *complaints, flag, address string) {
@@ -86,6 +101,38 @@ func isLoopback(address string) bool {
 	}
 	ip, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
+}
+
+// checkAccess holds the private door closed: who forgets to say who may ask has it on this machine only.
+func (s *Settings) checkAccess(c *complaints) {
+	c.unless(s.APIToken.IsZero() || len(s.APIToken.Reveal()) >= 16, "api-token", "too short: set a random one of at least 16 characters")
+	c.unless(s.Guarded() || isLoopback(s.PrivateListen), "tokens-file",
+		"needed, or %s, or %s, because the private door is reached from other machines; or set --private-listen to 127.0.0.1:8081", name("api-token"), name("sso-user-header"))
+	if s.SSOUserHeader == "" {
+		const alone = "means nothing without %s: set that too, or leave this out"
+		c.unless(s.SSORoleHeader == "", "sso-role-header", alone, name("sso-user-header"))
+		c.unless(s.SSODefaultRole == "", "sso-default-role", alone, name("sso-user-header"))
+		c.unless(s.SSOProxies.Len() == 0, "sso-proxies", alone, name("sso-user-header"))
+		return
+	}
+	checkSSOHeader(c, "sso-user-header", s.SSOUserHeader)
+	if s.SSORoleHeader != "" {
+		checkSSOHeader(c, "sso-role-header", s.SSORoleHeader)
+	}
+	c.unless(!strings.EqualFold(s.SSOUserHeader, s.SSORoleHeader), "sso-role-header", "one header cannot hold user and role: name two")
+	c.unless(s.SSORoleHeader != "" || s.SSODefaultRole != "", "sso-default-role", "needed without %s: else nobody has a role", name("sso-role-header"))
+	c.unless(s.SSOProxies.Len() > 0, "sso-proxies", "needed: without the proxy's addresses anybody could write its headers")
+	for _, network := range strings.Split(s.SSOProxies.String(), ",") {
+		c.unless(!strings.HasSuffix(network, "/0"), "sso-proxies", "%s is everybody: name the proxy's own addresses", network)
+	}
+}
+
+// checkSSOHeader refuses names that mean something else already.
+func checkSSOHeader(c *complaints, flag, header string) {
+	c.unless(httpguts.ValidHeaderFieldName(header), flag, "%q is no name of a header", header)
+	for _, taken := range []string{"Authorization", "Cookie", "Forwarded", "Host", "Origin", "X-Forwarded-For"} {
+		c.unless(!strings.EqualFold(header, taken), flag, "%s says something else: have the proxy use a header of its own", taken)
+	}
 }
 
 func (s *Settings) checkProof(c *complaints) {
@@ -149,7 +196,7 @@ func (s *Settings) checkProduction(c *complaints) {
 	}
 	c.unless(!s.UsesEmbedded(), "database-url", "needed in production, where the private PostgreSQL is refused: nobody backs it up")
 	c.unless(s.Verification != "off", "verification", "off is refused in production: leave it at auto, and set %s", name("signing-secrets"))
-	c.unless(!s.APIToken.IsZero(), "api-token", "needed in production: set one of at least 16 characters")
+	c.unless(s.Guarded(), "tokens-file", "needed in production, or %s, or %s", name("api-token"), name("sso-user-header"))
 }
 
 // check reads the database URL and fills in the directories.

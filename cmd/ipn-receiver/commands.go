@@ -18,6 +18,8 @@ import (
 type commandLine struct {
 	Serve       serveCommand       `cmd:"" default:"withargs" help:"Take IPNs in until told to stop. The command when none is named."`
 	Handlers    handlersCommand    `cmd:"" help:"Tell and steer the handlers that events reach: list, parked, pause, resume, replay, redrive, rebuild, forget."`
+	Events      eventsCommand      `cmd:"" help:"Ask the event history: list, show, export, tail, with the filters of the API."`
+	Tokens      tokensCommand      `cmd:"" help:"Make and list the tokens of people and tools that may ask at the private door: make, list."`
 	Configure   configureCommand   `cmd:"" help:"Tell the payment service which notifications to send where, and end. serve does so by itself where it has the credential; this is for those who keep it out of that process."`
 	Migrate     migrateCommand     `cmd:"" help:"Bring the database's schema up to date, and end. serve does so by itself; this is for those who want it as a step of its own."`
 	Decode      decodeCommand      `cmd:"" help:"Tell what an IPN means: its body on standard input, JSON on standard output."`

@@ -17,14 +17,21 @@ import (
 	"github.com/ipn-receiver/ipn-receiver/internal/store"
 )
 
-// ledgerHandler is the name of the one handler that is not a target.
-const ledgerHandler = "ledger"
+// The names of the handlers that are no targets.
+const (
+	ledgerHandler = "ledger"
+	peopleHandler = "people"
+)
 
 // addHandlers lists every handler of this process. A new one is a file in
 // internal/handlers and a line here; docs/handlers.md tells the contract.
 func (s *service) addHandlers() error {
 	if s.Ledger.On() {
-		s.addProjection(ledgerHandler, ledger.Project)
+		s.addProjection(ledgerHandler, store.LeadConfig{Project: ledger.Project})
+	}
+	if !s.people.IsZero() {
+		index := store.People{Key: s.people, Decoder: s.decoder()}
+		s.addProjection(peopleHandler, store.LeadConfig{Project: index.Project, Bodies: true})
 	}
 	for _, t := range s.Targets.Forward {
 		t.Sink.Envelope = s.envelope(t.Common)
@@ -43,12 +50,10 @@ func (s *service) addHandlers() error {
 }
 
 // addProjection adds a handler that writes the database; it always begins at
-// the beginning of the log.
-func (s *service) addProjection(name string, project store.Projection) {
-	s.handlers = append(s.handlers, dispatch.Handler{
-		Name: name, Kind: ipn.KindProjection, Batch: s.BatchSize, Retry: s.retry(),
-		Lead: s.lead(store.LeadConfig{Handler: name, Kind: ipn.KindProjection, Project: project}),
-	})
+// the beginning of the log. how says what it writes, and whether it needs bodies.
+func (s *service) addProjection(name string, how store.LeadConfig) {
+	how.Handler, how.Kind = name, ipn.KindProjection
+	s.handlers = append(s.handlers, dispatch.Handler{Name: name, Kind: how.Kind, Batch: s.BatchSize, Retry: s.retry(), Lead: s.lead(how)})
 }
 
 // closingSink is a sink that holds connections.

@@ -39,7 +39,7 @@ func openKeys(s *Settings) (*keys, error) {
 	}
 	secrets := s.Keys
 	if len(secrets) == 0 && s.AuthKey.IsZero() && s.UsesEmbedded() && !s.Production() {
-		made, err := developmentSecret(filepath.Join(s.DataDir, "signing-secret"))
+		made, err := developmentSecret(s.DataDir, "signing-secret")
 		if err != nil {
 			return nil, err
 		}
@@ -49,15 +49,26 @@ func openKeys(s *Settings) (*keys, error) {
 	return k, nil
 }
 
-// developmentSecret reads the secret that an earlier run made up, or makes one.
-func developmentSecret(path string) (ipn.Secret, error) {
+// personKey returns the key that is set. In development beside a private database, where none is set, it is one that was
+// made up and is kept in the data directory; elsewhere it is the zero key, and people cannot be searched for.
+func personKey(p *PeopleSearch, d *DatabaseSetting, production bool) (ipn.PersonKey, error) {
+	if !p.PersonKey.IsZero() || production || !d.UsesEmbedded() {
+		return p.PersonKey, nil
+	}
+	made, err := developmentSecret(d.DataDir, "search-key")
+	return ipn.NewPersonKey(made), err
+}
+
+// developmentSecret reads the secret that an earlier run made up in that file, or makes one.
+func developmentSecret(dir, file string) (ipn.Secret, error) {
+	path := filepath.Join(dir, file)
 	text, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
 		text = []byte(rand.Text() + "\n")
 		err = os.WriteFile(path, text, 0o600)
 	}
 	if err != nil {
-		return ipn.Secret{}, fmt.Errorf("keep a signing secret for development: %w", err)
+		return ipn.Secret{}, fmt.Errorf("keep a %s for development: %w", file, err)
 	}
 	secret, err := ipn.NewSecret("development", text)
 	if err != nil {

@@ -104,10 +104,28 @@ func (p *Proof) load() error {
 	return nil
 }
 
+func (p *PeopleSearch) load() error {
+	if err := readSecret("search-key", p.SearchKeyFile, &p.SearchKey); err != nil {
+		return err
+	}
+	if p.SearchKey.IsZero() {
+		return nil
+	}
+	key, err := ipn.NewSecret("", []byte(p.SearchKey.Reveal()))
+	if err != nil {
+		return fmt.Errorf("%s: %w", name("search-key"), err)
+	}
+	p.PersonKey = ipn.NewPersonKey(key)
+	return nil
+}
+
 func (d *DatabaseSetting) load() error {
 	return readSecret("database-url", d.DatabaseURLFile, &d.DatabaseURL)
 }
 
 func (a *PrivateAccess) load() error {
-	return readSecret("api-token", a.APITokenFile, &a.APIToken)
+	if err := readSecret("api-token", a.APITokenFile, &a.APIToken); err != nil {
+		return err
+	}
+	return a.loadTokens()
 }

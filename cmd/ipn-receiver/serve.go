@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
+	"net/url"
 	"sync"
 	"time"
 
@@ -15,9 +15,9 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/ipn-receiver/ipn-receiver/internal/dispatch"
-	"github.com/ipn-receiver/ipn-receiver/internal/finance"
 	"github.com/ipn-receiver/ipn-receiver/internal/handlers/ledger"
 	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
+	"github.com/ipn-receiver/ipn-receiver/internal/payments"
 	"github.com/ipn-receiver/ipn-receiver/internal/receiver"
 	"github.com/ipn-receiver/ipn-receiver/internal/server"
 	"github.com/ipn-receiver/ipn-receiver/internal/store"
@@ -35,6 +35,8 @@ type service struct {
 	log      *zap.Logger
 	registry *prometheus.Registry
 	keys     *keys
+	tokens   *tokens
+	people   ipn.PersonKey // zero: people cannot be searched for
 
 	public, private *server.Listener
 	database        *database
@@ -78,6 +80,10 @@ func (s *service) run(ctx context.Context) (err error) {
 	if s.keys, err = openKeys(s.Settings); err != nil {
 		return err
 	}
+	s.tokens = openTokens(&s.PrivateAccess)
+	if s.people, err = personKey(&s.PeopleSearch, &s.DatabaseSetting, s.Production()); err != nil {
+		return err
+	}
 	if err := s.openStore(ctx); err != nil {
 		return err
 	}
@@ -102,6 +108,7 @@ func (s *service) run(ctx context.Context) (err error) {
 	working.Go(func() { s.recorder.Run(background) })
 	working.Go(func() { s.prepareSchema(background) })
 	working.Go(func() { s.keys.watch(background, s.log) })
+	working.Go(func() { s.tokens.watch(background, s.log) })
 	working.Go(func() { s.database.keep(background, s.log) })
 	serving, rest := context.WithCancel(ctx) // ends with the signal: what comes in meanwhile waits in the log
 	working.Go(func() { s.dispatch(serving, dispatcher) })
@@ -223,10 +230,7 @@ func (s *service) edge() (*server.Server, error) {
 		server.Check{Name: "schema", Probe: s.schemaReady},
 		server.Check{Name: "database", Probe: s.store.Ready},
 	)
-	door, err := newDoor(s.Settings, s.keys, struct {
-		*store.Recorder
-		*store.Store
-	}{s.recorder, s.store}, s.registry)
+	door, err := newDoor(s.Settings, s.keys, doorRecord{s.recorder, s.store}, s.registry)
 	if err != nil {
 		return nil, err
 	}
@@ -249,8 +253,14 @@ func (s *service) edge() (*server.Server, error) {
 	return &server.Server{Doors: doors, Log: s.log, Health: health, DrainDelay: s.DrainDelay, DrainTimeout: s.DrainTimeout}, nil
 }
 
+// doorRecord is what the public door keeps things in.
+type doorRecord struct {
+	*store.Recorder
+	*store.Store
+}
+
 // newDoor makes the receiver that the settings describe.
-func newDoor(s *Settings, k *keys, record receiver.Record, registerer prometheus.Registerer) (*receiver.Receiver, error) {
+func newDoor(s *Settings, k *keys, record doorRecord, registerer prometheus.Registerer) (*receiver.Receiver, error) {
 	return receiver.New(receiver.Config{
 		Path: s.Path, MaxBody: int64(s.MaxBody), MemoryBudget: int64(s.MemoryBudget), AdmissionWait: s.AdmissionWait, Hold: s.Hold,
 		JunkPerSecond: float64(s.JunkRate), JunkBurst: s.JunkBurst,
@@ -263,8 +273,19 @@ func newDoor(s *Settings, k *keys, record receiver.Record, registerer prometheus
 			Senders: s.Senders.Senders, SendersMode: s.sendersMode(),
 		},
 		Decoder: s.decoder(), Scope: ipn.Scope{Endpoint: s.Endpoint, NodeFields: s.NodeFields}, Proxies: s.TrustedProxies.Senders,
-		Record: record, Registerer: registerer,
+		Returns: s.returns(record.AddTransferReturn), Record: record, Registerer: registerer,
 	})
+}
+
+// returns is where shoppers come back from their bank; nil in production while nobody has said where to send them on to.
+func (s *Settings) returns(keep func(context.Context, ipn.TransferReturn) error) *receiver.Returns {
+	if s.Production() && s.Return == nil {
+		return nil
+	}
+	return &receiver.Returns{Path: s.ReturnPath, Then: s.Return, Keep: keep, Parse: func(query url.Values) (ipn.TransferReturn, error) {
+		r, err := payments.ParseBankTransferReturn(query)
+		return ipn.TransferReturn{Status: r.Status, OrderID: r.OrderID, TransactionID: r.TransactionID, MerchantTransactionID: r.MerchantTransactionID}, err
+	}}
 }
 
 // sendersMode is off while no senders are set: an empty list is no list.
@@ -277,40 +298,6 @@ func (s *Settings) sendersMode() receiver.Mode {
 
 func (s *Settings) decoder() *ipn.Decoder {
 	return &ipn.Decoder{Zone: s.Zone.Location, MaxFields: s.MaxFields}
-}
-
-func (s *service) privateHandler(health *server.Health, judge finance.Judge) (http.Handler, error) {
-	office := &finance.Office{
-		History: s.store, Quarantine: s.store, Judge: judge, Handlers: s.store, Books: s.books, Configuration: s.configurer,
-		Configured: s.handlerNames(), DisputeDays: s.DisputeDays, Decoder: s.decoder(), Version: server.ReadBuild().Version,
-	}
-	if !s.APIToken.IsZero() {
-		token, err := ipn.NewSecret("api-token", []byte(s.APIToken.Reveal()))
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name("api-token"), err)
-		}
-		office.Token = token
-	}
-	quiet := []string{"/livez", "/readyz", "/metrics"}
-	return s.observed("private", quiet, func(r chi.Router) {
-		r.Use(server.PrivateHeaders, http.NewCrossOriginProtection().Handler)
-		if s.APIToken.IsZero() {
-			r.Use(server.LoopbackNames)
-		}
-		r.Get("/", s.index)
-		r.Method(http.MethodGet, "/livez", health.Live())
-		r.Method(http.MethodGet, "/readyz", health.Ready())
-		r.Method(http.MethodGet, "/metrics", server.Metrics(s.registry))
-		r.NotFound(problemNotFound)
-		office.Mount(r)
-	}), nil
-}
-
-// problemNotFound answers as the API does for what it does not have.
-func problemNotFound(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(http.StatusNotFound)
-	_, _ = io.WriteString(w, `{"title":"Not Found","status":404,"detail":"there is nothing under this path; see /openapi.json"}`+"\n")
 }
 
 // observed wraps a door's routes so that each request leaves one log line.

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"net/url"
 	"time"
 
+	"github.com/ipn-receiver/ipn-receiver/internal/finance/access"
 	"github.com/ipn-receiver/ipn-receiver/internal/handlers/targets"
 	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
 	"github.com/ipn-receiver/ipn-receiver/internal/payments"
@@ -17,6 +19,7 @@ type Settings struct {
 	PublicDoor      `group:"public"`
 	PrivateAddress  `group:"private"`
 	PrivateAccess   `group:"private"`
+	PeopleSearch    `group:"private"`
 	DatabaseSetting `group:"database"`
 	Meaning         `group:"meaning"`
 	SigningKeys     `group:"proof"`
@@ -34,6 +37,13 @@ type Settings struct {
 type PublicDoor struct {
 	Listen string `default:"127.0.0.1:8080" help:"Address of the public door, where IPNs come in. The default is reached from this machine only; ':8080' from everywhere."`
 	Path   string `default:"/ipn" help:"Path of the public door that takes IPNs: that of the URL told to the payment service."`
+
+	ReturnPath      string   `default:"/return" help:"Path of the public door where shoppers come back from their bank: that of the returnUrl of bank transfers. What they bring is kept as a claim, which proves nothing."`
+	ReturnTo        string   `placeholder:"URL" help:"Your page that they are sent on to, with the query they brought. Not set: a plain page says thank you; in production there is no return path then."`
+	TransferMethods []string `default:"SOFORT" help:"Values of paymentMethod in IPNs that are bank transfers with a return."`
+
+	// Return is the page as read; check fills it.
+	Return *url.URL `kong:"-"`
 }
 
 // PrivateAddress is where operators and finance ask.
@@ -43,8 +53,32 @@ type PrivateAddress struct {
 
 // PrivateAccess says who may ask there.
 type PrivateAccess struct {
-	APIToken     Secret `help:"Token that callers of the API send as 'Authorization: Bearer TOKEN', at least 16 characters. Needed in production, and wherever the private door is not on loopback."`
+	TokensFile   string `type:"path" placeholder:"FILE" help:"File with who may ask: a line for each token, with name, role and the token's SHA-256. Make one with: ipn-receiver tokens make. Read again when it changes. This, an API token or single sign-on is needed in production, and wherever the private door is not on loopback."`
+	APIToken     Secret `help:"One token without a file, named api, with the role admin: at least 16 random characters, sent as 'Authorization: Bearer TOKEN' or typed at the page."`
 	APITokenFile string `type:"path" placeholder:"FILE" help:"File with the API token."`
+
+	SSOUserHeader  string   `name:"sso-user-header" placeholder:"NAME" help:"Header in which a proxy of your own names the user it has signed in, such as X-Forwarded-User. It is believed from the proxy's addresses only."`
+	SSORoleHeader  string   `name:"sso-role-header" placeholder:"NAME" help:"Header in which that proxy names the user's groups: the first that is called viewer, finance, operator or admin is the role."`
+	SSODefaultRole string   `name:"sso-default-role" enum:",viewer,finance,operator,admin" default:"" placeholder:"ROLE" help:"Role of users for whom the proxy names none: viewer, finance, operator or admin. Not set: they may nothing."`
+	SSOProxies     Networks `name:"sso-proxies" placeholder:"NETWORK,..." help:"Addresses and networks of that proxy alone: whoever sends from there is whom they say they are."`
+
+	// Tokens are those of the file and the API token; check fills them.
+	Tokens     access.Tokens `kong:"-"`
+	tokensText string
+}
+
+// Guarded tells whether anybody is asked who they are.
+func (a *PrivateAccess) Guarded() bool {
+	return a.TokensFile != "" || !a.APIToken.IsZero() || a.SSOUserHeader != ""
+}
+
+// PeopleSearch is what events are found with by a person.
+type PeopleSearch struct {
+	SearchKey     Secret `help:"Key that events are found with by e-mail address or name, at least 16 random characters: the index holds hashes made with it, and no names. After a change replay the handler people: ipn-receiver handlers replay people --all. Not set: one is made up in development beside the private PostgreSQL, else people cannot be searched for."`
+	SearchKeyFile string `type:"path" placeholder:"FILE" help:"File with the search key."`
+
+	// PersonKey is the search key as read; check fills it.
+	PersonKey ipn.PersonKey `kong:"-"`
 }
 
 // DatabaseSetting is where everything is kept.
@@ -164,7 +198,7 @@ type Configuring struct {
 
 // Process is how the program runs.
 type Process struct {
-	Env          string        `default:"development" enum:"development,production" help:"development forgives; production refuses the private PostgreSQL, unverified IPNs and an API without a token."`
+	Env          string        `default:"development" enum:"development,production" help:"development forgives; production refuses the private PostgreSQL, unverified IPNs and a private door that asks nobody who they are."`
 	LogFormat    string        `default:"auto" enum:"auto,json,console" help:"json for machines, console for people; auto is console on a terminal, else json."`
 	LogLevel     string        `default:"info" enum:"debug,info,warn,error" help:"Least level that is logged."`
 	DrainTimeout time.Duration `default:"10s" help:"Time to stop in, from the signal to the end; a second signal stops at once."`

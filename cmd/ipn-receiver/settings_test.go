@@ -78,8 +78,20 @@ func TestSettingsThatCannotBeAreRefused(t *testing.T) {
 		{"production without a key", with(production, "IPN_LISTEN", "127.0.0.1:1"), []string{"--signing-secrets="}, "verification"},
 		{"production that only observes", production, []string{"--verification=observe"}, "verification"},
 		{"a public door for all that only observes", nil, []string{"--listen=:1", "--verification=observe", "--signing-secrets=" + canary}, "verification"},
-		{"production without a token", production, []string{"--api-token="}, "api-token"},
-		{"a private door for all without a token", nil, []string{"--private-listen=0.0.0.0:1"}, "api-token"},
+		{"production that asks nobody who they are", production, []string{"--api-token="}, "tokens-file"},
+		{"a private door for all that asks nobody", nil, []string{"--private-listen=0.0.0.0:1"}, "tokens-file"},
+		{"a private door for the world by its empty host", nil, []string{"--private-listen=:8081"}, "tokens-file"},
+		{"a tokens file that is not there", nil, []string{"--tokens-file=/nowhere/tokens"}, "tokens-file"},
+		{"single sign-on from anywhere", nil, []string{"--sso-user-header=X-User", "--sso-default-role=viewer"}, "sso-proxies"},
+		{"single sign-on from everywhere", nil, []string{"--sso-user-header=X-User", "--sso-default-role=viewer", "--sso-proxies=192.0.2.7,0.0.0.0/0"}, "sso-proxies"},
+		{"single sign-on from everywhere in IPv6", nil, []string{"--sso-user-header=X-User", "--sso-default-role=viewer", "--sso-proxies=::/0"}, "sso-proxies"},
+		{"single sign-on without any role", nil, []string{"--sso-user-header=X-User", "--sso-proxies=192.0.2.7"}, "sso-default-role"},
+		{"single sign-on by a header that is none", nil, []string{"--sso-user-header=X User", "--sso-default-role=viewer", "--sso-proxies=192.0.2.7"}, "sso-user-header"},
+		{"single sign-on by the header of tokens", nil, []string{"--sso-user-header=authorization", "--sso-default-role=viewer", "--sso-proxies=192.0.2.7"}, "sso-user-header"},
+		{"one header for user and role", nil, []string{"--sso-user-header=X-User", "--sso-role-header=x-user", "--sso-proxies=192.0.2.7"}, "sso-role-header"},
+		{"a role of nobody", nil, []string{"--sso-default-role=viewer"}, "sso-default-role"},
+		{"a proxy of nobody", nil, []string{"--sso-proxies=192.0.2.7"}, "sso-proxies"},
+		{"groups of nobody", nil, []string{"--sso-role-header=X-Groups"}, "sso-role-header"},
 		{"a short token", nil, []string{"--api-token=short"}, "api-token"},
 		{"a public door for all and no key", nil, []string{"--listen=:1"}, "verification"},
 		{"a public door for all and a key that is not used", nil, []string{"--listen=[::]:1", "--verification=off", "--signing-secrets=" + canary}, "verification"},
@@ -87,6 +99,7 @@ func TestSettingsThatCannotBeAreRefused(t *testing.T) {
 		{"enforce without senders", nil, []string{"--senders-mode=enforce"}, "senders-mode"},
 		{"a short signing secret", nil, []string{"--signing-secrets=short"}, "signing-secrets"},
 		{"a signing secret twice", nil, []string{"--signing-secrets=" + canary + "," + canary}, "signing-secrets"},
+		{"a short search key", nil, []string{"--search-key=short"}, "search-key"},
 		{"a short data protection key", nil, []string{"--data-protection-key=short"}, "data-protection-key"},
 		{"no database at all", nil, []string{"--embedded=off"}, "database-url"},
 		{"an address that is none", nil, []string{"--listen=8080"}, "listen"},
@@ -141,6 +154,8 @@ func TestSettingsThatAreOddButMeantAreTaken(t *testing.T) {
 		{"verification off on loopback", nil, []string{"--verification=off", "--listen=localhost:1"}},
 		{"the older proof alone", nil, []string{"--listen=:1", "--data-protection-key=" + canary}},
 		{"observe with a key", nil, []string{"--listen=:1", "--verification=observe", "--signing-secrets=" + canary, "--accept-unverified"}},
+		{"production with single sign-on alone", with(production, "IPN_API_TOKEN", ""), []string{"--sso-user-header=X-User", "--sso-role-header=X-Groups", "--sso-proxies=192.0.2.7"}},
+		{"a private door for all, and single sign-on", nil, []string{"--private-listen=:1", "--sso-user-header=X-User", "--sso-default-role=viewer", "--sso-proxies=192.0.2.0/24"}},
 		{"both doors on any port", nil, []string{"--listen=127.0.0.1:0", "--private-listen=127.0.0.1:0"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -169,7 +184,7 @@ func TestSecretsComeFromFiles(t *testing.T) {
 }
 
 func TestASecretAndItsFileAreNotBothSet(t *testing.T) {
-	for _, flag := range []string{"database-url", "signing-secrets", "data-protection-key", "api-token", "payments-credentials"} {
+	for _, flag := range []string{"database-url", "signing-secrets", "data-protection-key", "api-token", "search-key", "payments-credentials"} {
 		t.Run(flag, func(t *testing.T) {
 			_, err := checked(t, map[string]string{variable(flag): canary}, "--"+flag+"-file="+mustWrite(t, canary))
 			if err == nil || !strings.Contains(err.Error(), name(flag)+" and "+name(flag+"-file")) || strings.Contains(err.Error(), canary) {

@@ -14,21 +14,24 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/ipn-receiver/ipn-receiver/internal/finance"
+	"github.com/ipn-receiver/ipn-receiver/internal/finance/ask"
 	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
 	"github.com/ipn-receiver/ipn-receiver/internal/pgtest"
 )
 
 // A shelf holds books as the ledger would have written them: transaction R1 and subscription S1 of the test book.
 type shelf struct {
-	err      error
-	disputes []ipn.DisputeBook   // in the order of the listing
-	unbooked []ipn.UnbookedEvent // likewise
-	totals   ipn.TotalsQuestion
+	finance.Books // of what is not asked here
+	err           error
+	disputes      []ipn.DisputeBook   // in the order of the listing
+	unbooked      []ipn.UnbookedEvent // likewise
+	totals        ipn.TotalsQuestion
 }
 
 func withShelf(s *shelf) func(*finance.Office) {
 	return func(o *finance.Office) {
 		o.Books, o.DisputeDays, o.Now = s, 10, func() time.Time { return noon }
+		o.Cursors = ask.NewCursors(func(context.Context) ([]byte, error) { return make([]byte, 32), nil })
 	}
 }
 
@@ -54,12 +57,34 @@ func (s *shelf) Disputes(_ context.Context, q ipn.DisputeQuestion) ([]ipn.Disput
 	}
 	var page []ipn.DisputeBook
 	for _, d := range s.disputes[from:] {
-		if (q.State == "" || d.State == q.State) && d.Test == q.Test && len(page) < q.Limit {
+		if (q.State == "" || d.State == q.State) && (q.ReferenceNumber == "" || d.ReferenceNumber == q.ReferenceNumber) && d.Test == q.Test && len(page) < q.Limit {
 			page = append(page, d)
 		}
 	}
 	return page, s.err
 }
+
+func (s *shelf) DisputeAges(context.Context, ipn.DisputeAgesQuestion) ([]ipn.DisputeAgeTotal, error) {
+	return nil, s.err
+}
+
+func (s *shelf) Subscriptions(context.Context, ipn.SubscriptionQuestion) ([]ipn.SubscriptionBook, error) {
+	return nil, s.err
+}
+
+func (s *shelf) Movements(context.Context, ipn.MovementQuestion) ([]ipn.Movement, error) {
+	return nil, s.err
+}
+
+func (s *shelf) Balance(context.Context, ipn.Span) ([]ipn.Balance, error) { return nil, s.err }
+
+func (s *shelf) Taxes(context.Context, ipn.Span) ([]ipn.TaxTotal, error) { return nil, s.err }
+
+func (s *shelf) Contracts(context.Context, ipn.Span, int) ([]ipn.ContractTotal, error) {
+	return nil, s.err
+}
+
+func (s *shelf) Rates(context.Context, ipn.Span) (ipn.Rates, error) { return ipn.Rates{}, s.err }
 
 func (s *shelf) Unbooked(_ context.Context, q ipn.UnbookedQuestion) ([]ipn.UnbookedEvent, error) {
 	from := 0
@@ -91,7 +116,7 @@ func money(text string) decimal.Decimal { return decimal.RequireFromString(text)
 
 func TestATransactionIsShownWithItsTimeline(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t, pgtest.New(t), ipn.Secret{}, withShelf(&shelf{}))
+	o := newOffice(t, pgtest.New(t), withShelf(&shelf{}))
 	refund := o.record("transactionType=REFUND&referenceNumber=R1&reversalRefNum=V1&reversalAmount=0.90&currency=EUR&transactionDate=11/21/2026+08:30+AM&testMode=Y").EventID
 	charge := o.record(sample).EventID
 	o.record("transactionType=REFUND&referenceNumber=R1&reversalRefNum=live&transactionDate=11/19/2026+08:30+AM")
@@ -120,7 +145,7 @@ func TestATransactionIsShownWithItsTimeline(t *testing.T) {
 
 func TestASubscriptionIsShownWithItsTimeline(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t, pgtest.New(t), ipn.Secret{}, withShelf(&shelf{}))
+	o := newOffice(t, pgtest.New(t), withShelf(&shelf{}))
 	o.record(sample)
 	got := o.get("/api/v1/subscriptions/S1?test=true")
 	if timeline := got["timeline"].([]any); got["state"] != "active" || got["lastAmount"] != "1000" || len(timeline) != 1 {
@@ -131,7 +156,7 @@ func TestASubscriptionIsShownWithItsTimeline(t *testing.T) {
 func TestTheLiveBooksAreAskedUnlessTestIsSaid(t *testing.T) {
 	t.Parallel()
 	s := &shelf{}
-	o := newOffice(t, nowhere(t), ipn.Secret{}, withShelf(s))
+	o := newOffice(t, nowhere(t), withShelf(s))
 	for _, path := range []string{"transactions/R1", "transactions/R1?test=false", "subscriptions/S1", "transactions/a%00", "subscriptions/%ff", "transactions/R2?test=true"} {
 		wantProblem(t, o.do(http.MethodGet, "/api/v1/"+path), http.StatusNotFound)
 	}
@@ -144,7 +169,7 @@ func TestADisputeAgesAndItsDeadlineIsEstimated(t *testing.T) {
 	t.Parallel()
 	day := 24 * time.Hour
 	ended := noon.Add(-2 * day)
-	o := newOffice(t, nowhere(t), ipn.Secret{}, withShelf(&shelf{disputes: []ipn.DisputeBook{
+	o := newOffice(t, nowhere(t), withShelf(&shelf{disputes: []ipn.DisputeBook{
 		{ReferenceNumber: "future", State: ipn.DisputeOpen, OpenedAt: noon.Add(day)},
 		{ReferenceNumber: "young", State: ipn.DisputeOpen, OpenedAt: noon.Add(-3*day + time.Second), Amount: decimal.NewNullDecimal(money("21.00"))},
 		{ReferenceNumber: "over", State: ipn.DisputeLost, OpenedAt: noon.Add(-9 * day), EndedAt: &ended},
@@ -163,7 +188,7 @@ func TestADisputeAgesAndItsDeadlineIsEstimated(t *testing.T) {
 func TestNoDeadlineIsEstimatedWithoutDays(t *testing.T) {
 	t.Parallel()
 	s := &shelf{disputes: []ipn.DisputeBook{{State: ipn.DisputeOpen, OpenedAt: noon}}}
-	o := newOffice(t, nowhere(t), ipn.Secret{}, withShelf(s), func(o *finance.Office) { o.DisputeDays = 0 })
+	o := newOffice(t, nowhere(t), withShelf(s), func(o *finance.Office) { o.DisputeDays = 0 })
 	if d := o.get("/api/v1/disputes")["items"].([]any)[0].(map[string]any); d["estimatedDeadline"] != nil {
 		t.Errorf("got %v", d)
 	}
@@ -171,7 +196,7 @@ func TestNoDeadlineIsEstimatedWithoutDays(t *testing.T) {
 
 func TestDisputesAreListedPageByPage(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t, nowhere(t), ipn.Secret{}, withShelf(&shelf{disputes: []ipn.DisputeBook{
+	o := newOffice(t, nowhere(t), withShelf(&shelf{disputes: []ipn.DisputeBook{
 		{ReferenceNumber: "R2", ReversalReference: "V2", State: ipn.DisputeOpen, OpenedAt: noon.Add(time.Microsecond)},
 		{ReferenceNumber: "R1", ReversalReference: "V2", State: ipn.DisputeWon, OpenedAt: noon},
 		{ReferenceNumber: "R1", ReversalReference: "V1", State: ipn.DisputeOpen, OpenedAt: noon},
@@ -201,7 +226,7 @@ func TestDisputesAreListedPageByPage(t *testing.T) {
 func TestThePageBehindTheLongestNumbersIsReached(t *testing.T) {
 	t.Parallel()
 	longest := strings.Repeat("<", 255)
-	o := newOffice(t, nowhere(t), ipn.Secret{}, withShelf(&shelf{disputes: []ipn.DisputeBook{
+	o := newOffice(t, nowhere(t), withShelf(&shelf{disputes: []ipn.DisputeBook{
 		{ReferenceNumber: longest, ReversalReference: longest, OpenedAt: noon}, {ReferenceNumber: "R1", OpenedAt: noon.Add(-1)},
 	}}))
 	got, _ := o.follow("/api/v1/disputes", []string{"limit", "1"}, func(d map[string]any) string { return d["referenceNumber"].(string) })
@@ -225,7 +250,7 @@ func TestTotalsAreAskedByDaysOfUTC(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.query, func(t *testing.T) {
 			s := &shelf{}
-			o := newOffice(t, nowhere(t), ipn.Secret{}, withShelf(s))
+			o := newOffice(t, nowhere(t), withShelf(s))
 			got := o.get("/api/v1/totals" + tc.query)["items"].([]any)[0].(map[string]any)
 			want := map[string]any{"day": "2026-11-20", "currency": "KWD", "test": false, "count": 2.0, "amount": "-1.500", "tax": "0", "amountUSD": "0.00"}
 			if !reflect.DeepEqual(got, want) || s.totals != tc.want {
@@ -237,11 +262,23 @@ func TestTotalsAreAskedByDaysOfUTC(t *testing.T) {
 
 func TestABadParameterOfTheBooksIsNamed(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t, nowhere(t), ipn.Secret{}, withShelf(&shelf{}))
+	o := newOffice(t, nowhere(t), withShelf(&shelf{}))
 	cursor := func(raw string) string { return base64.RawURLEncoding.EncodeToString([]byte(raw)) }
 	for _, tc := range []struct{ name, path, location string }{
 		{"half a day", "totals" + query("from", "2026-11-01T12:00:00Z"), "query.from"},
 		{"a date of another form", "totals" + query("to", "1.11.2026"), "query.to"},
+		{"an end before the beginning", "balance" + query("from", "2026-11-02", "to", "2026-11-01"), "query.to"},
+		{"a span of no day", "taxes" + query("from", "2026-11-01", "to", "2026-11-01"), "query.to"},
+		{"half a day of plans", "contracts" + query("from", "2026-11-01T12:00:00Z"), "query.from"},
+		{"a thousand and one plans", "contracts" + query("limit", "1001"), "query.limit"},
+		{"half a day of rates", "rates" + query("to", "2026-11-01T12:00:00Z"), "query.to"},
+		{"half a day of payouts", "payouts" + query("to", "2026-11-01T12:00:00Z"), "query.to"},
+		{"a payouts' cursor of one's own", "payouts" + query("cursor", cursor(`{"At":"2026-11-01T00:00:00Z","EventID":1}`)), "query.cursor"},
+		{"a risk of maybe", "subscriptions" + query("atRisk", "maybe"), "query.atRisk"},
+		{"a subscription's state nobody knows", "subscriptions" + query("state", "asleep"), "query.state"},
+		{"a subscriptions' cursor of one's own", "subscriptions" + query("cursor", cursor(`{"ID":"S1"}`)), "query.cursor"},
+		{"another order", "disputes" + query("order", "random"), "query.order"},
+		{"a story of maybe", "stories/R1" + query("test", "maybe"), "query.test"},
 		{"another grouping", "totals" + query("groupBy", "week"), "query.groupBy"},
 		{"a test of maybe", "transactions/R1" + query("test", "maybe"), "query.test"},
 		{"another state", "disputes" + query("state", "lost and found"), "query.state"},
@@ -263,8 +300,9 @@ func TestABadParameterOfTheBooksIsNamed(t *testing.T) {
 
 func TestAwayBooksAre503(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t, nowhere(t), ipn.Secret{}, withShelf(&shelf{err: ipn.ErrUnavailable}))
-	for _, path := range []string{"transactions/R1", "subscriptions/S1", "disputes", "unbooked", "totals"} {
+	o := newOffice(t, nowhere(t), withShelf(&shelf{err: ipn.ErrUnavailable}))
+	for _, path := range []string{"transactions/R1", "subscriptions/S1", "subscriptions", "disputes", "disputes/summary", "payouts", "unbooked",
+		"totals", "balance", "taxes", "contracts", "rates", "stories/R1"} {
 		wantProblem(t, o.do(http.MethodGet, "/api/v1/"+path), http.StatusServiceUnavailable)
 	}
 }

@@ -24,14 +24,26 @@ type transactionView struct {
 	TaxRefundable *string `json:"taxRefundable" doc:"The tax part of the rest; null when a partial refund did not tell its tax"`
 	ChargedUSD    *string `json:"chargedUSD"`
 
+	Summary  string          `json:"summary" doc:"What became of it, in words; days in UTC" example:"Charged 21.00 EUR on 2 March 2026, 5.00 EUR refunded."`
 	Timeline []timelineEntry `json:"timeline" doc:"The events of the number by the time they happened; at most the last 1,000"`
+	Disputes []disputeView   `json:"disputes" doc:"Those opened first come first"`
 }
 
-func viewTransaction(t ipn.Transaction, timeline []timelineEntry) transactionView {
+func (o *Office) viewTransaction(t ipn.Transaction, disputes []ipn.DisputeBook, timeline []timelineEntry) transactionView {
 	return transactionView{
-		Transaction: t, Charged: amount(t.Charged), Refunded: amount(t.Refunded), Disputed: amount(t.Disputed), Refundable: amount(t.Refundable),
+		Summary: summary(&t, disputes, timeline), Disputes: o.viewDisputes(disputes), Transaction: t, Charged: amount(t.Charged), Refunded: amount(t.Refunded), Disputed: amount(t.Disputed), Refundable: amount(t.Refundable),
 		Tax: amountOrNull(t.Tax), TaxRefundable: amountOrNull(t.TaxRefundable), ChargedUSD: amountOrNull(t.ChargedUSD), Timeline: timeline,
 	}
+}
+
+// subscriptionItem is a subscription in a list.
+type subscriptionItem struct {
+	ipn.SubscriptionBook
+	LastAmount *string `json:"lastAmount" doc:"Of the last charge"`
+}
+
+func viewSubscription(s ipn.SubscriptionBook) subscriptionItem {
+	return subscriptionItem{SubscriptionBook: s, LastAmount: amountOrNull(s.LastAmount)}
 }
 
 // subscriptionView is a subscription with the events it was folded from.
@@ -40,10 +52,6 @@ type subscriptionView struct {
 	LastAmount *string `json:"lastAmount" doc:"Of the last charge"`
 
 	Timeline []timelineEntry `json:"timeline" doc:"The events of the subscription by the time they happened; at most the last 1,000"`
-}
-
-func viewSubscription(s ipn.SubscriptionBook, timeline []timelineEntry) subscriptionView {
-	return subscriptionView{SubscriptionBook: s, LastAmount: amountOrNull(s.LastAmount), Timeline: timeline}
 }
 
 // disputeView is a dispute as old as it is now.
@@ -58,6 +66,14 @@ func viewDispute(d ipn.DisputeBook, now time.Time, days int) disputeView {
 	d.AgeDays, d.EstimatedDeadline = d.Age(now), d.Deadline(days)
 	d.Path = append([]ipn.DisputeStep{}, d.Path...)
 	return disputeView{DisputeBook: d, Amount: amountOrNull(d.Amount)}
+}
+
+func (o *Office) viewDisputes(disputes []ipn.DisputeBook) []disputeView {
+	views, now := make([]disputeView, len(disputes)), o.now()
+	for i, d := range disputes {
+		views[i] = viewDispute(d, now, o.DisputeDays)
+	}
+	return views
 }
 
 // unbookedView is money that is not booked, as the API shows it.
@@ -75,16 +91,20 @@ func viewUnbooked(u *ipn.UnbookedEvent) unbookedView {
 		Reason: u.Reason, Sentence: u.Reason.Sentence()}
 }
 
-// totalView is a sum of movements.
-type totalView struct {
-	ipn.Total
-	Amount string `json:"amount" doc:"Signed sum"`
-	Tax    string `json:"tax" doc:"Signed sum of the tax parts that were told"`
-	USD    string `json:"amountUSD" doc:"Signed sum of the amounts in USD that were told"`
+// payoutView is one currency of a payout.
+type payoutView struct {
+	EventID   int64     `json:"eventId" doc:"The event that told it, under /api/v1/events/{id}"`
+	Test      bool      `json:"test"`
+	At        time.Time `json:"at" doc:"When it happened by the sender's date, else when it was received"`
+	Currency  string    `json:"currency"`
+	Amount    string    `json:"amount" doc:"Paid to the bank, a magnitude"`
+	AmountUSD *string   `json:"amountUSD" doc:"The same, where it was in US dollars"`
 }
 
-func viewTotal(t ipn.Total) totalView {
-	return totalView{Total: t, Amount: amount(t.Amount), Tax: amount(t.Tax), USD: amount(t.USD)}
+func viewPayout(m *ipn.Movement) payoutView {
+	usd := m.AmountUSD
+	usd.Decimal = usd.Decimal.Neg()
+	return payoutView{EventID: m.EventID, Test: m.Test, At: m.At, Currency: m.Currency, Amount: amount(m.Amount.Neg()), AmountUSD: amountOrNull(usd)}
 }
 
 // amount writes all decimals that a number was kept with.
@@ -104,7 +124,9 @@ type timelineEntry struct {
 	EventID         int64     `json:"eventId"`
 	At              time.Time `json:"at" doc:"When it happened by the sender's date, else when it was received"`
 	ReceivedAt      time.Time `json:"receivedAt"`
+	Test            bool      `json:"test"`
 	TransactionType string    `json:"transactionType"`
+	Sentence        string    `json:"sentence" doc:"What the event says, in words"`
 	ReferenceNumber string    `json:"referenceNumber,omitempty"`
 	ReversalRefNum  string    `json:"reversalRefNum,omitempty"`
 	Amount          string    `json:"amount,omitempty" doc:"As told, a magnitude"`
@@ -121,15 +143,20 @@ func (o *Office) timeline(ctx context.Context, q ipn.Question) ([]timelineEntry,
 	if err != nil {
 		return nil, err
 	}
+	slices.Reverse(events)
+	return timelineOf(events), nil
+}
+
+// timelineOf is what a list of events says.
+func timelineOf(events []ipn.Stored) []timelineEntry {
 	entries := make([]timelineEntry, len(events))
 	for i := range events {
 		e, f := &events[i], &events[i].Facts
 		entries[i] = timelineEntry{
-			EventID: e.ID, At: e.SortedAt, ReceivedAt: e.ReceivedAt, TransactionType: f.TransactionType, ReferenceNumber: f.ReferenceNumber,
-			ReversalRefNum: f.ReversalReference, Amount: f.Amount.String(), Currency: f.Currency, Status: f.Status,
+			EventID: e.ID, At: e.SortedAt, ReceivedAt: e.ReceivedAt, Test: f.Test, TransactionType: f.TransactionType, Sentence: e.Sentence(),
+			ReferenceNumber: f.ReferenceNumber, ReversalRefNum: f.ReversalReference, Amount: f.Amount.String(), Currency: f.Currency, Status: f.Status,
 			Receipts: e.Receipts, VariantCount: e.Variants,
 		}
 	}
-	slices.Reverse(entries)
-	return entries, nil
+	return entries
 }

@@ -46,7 +46,7 @@ func TestTheStateOfTheConfigurationIsTold(t *testing.T) {
 	for id := range int64(30) {
 		l.pushes = append(l.pushes, ipn.ConfigurationPush{ID: 30 - id, At: noon, Process: "here:1", Trigger: "start", Result: "drift"})
 	}
-	got := newOffice(t, nowhere(t), ipn.Secret{}, withLookout(l)).get("/api/v1/configuration")
+	got := newOffice(t, nowhere(t), withLookout(l)).get("/api/v1/configuration")
 	pushes := got["pushes"].([]any)
 	delete(got, "pushes")
 	want := map[string]any{
@@ -65,7 +65,7 @@ func TestTheStateOfTheConfigurationIsTold(t *testing.T) {
 // A reader need not tell an absent list from an empty one, and must not take "not known yet" for "no".
 func TestAConfigurationThatWasNeverLookedAtIsNeitherInSyncNorNot(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t, nowhere(t), ipn.Secret{}, withLookout(&lookout{state: ipn.ConfigurationState{Mode: "off"}}))
+	o := newOffice(t, nowhere(t), withLookout(&lookout{state: ipn.ConfigurationState{Mode: "off"}}))
 	if got := strings.TrimSpace(o.do(http.MethodGet, "/api/v1/configuration").Body.String()); got != `{"mode":"off","changes":[],"pushes":[]}` {
 		t.Errorf("got %s", got)
 	}
@@ -76,7 +76,7 @@ func TestTheLooksAreListedPageByPage(t *testing.T) {
 	l := &lookout{pushes: []ipn.ConfigurationPush{
 		{ID: 3, At: noon, Process: "here:1", Trigger: "interval", Result: "failed", Error: "the payment service answered 500"}, {ID: 2}, {ID: 1},
 	}}
-	o := newOffice(t, nowhere(t), ipn.Secret{}, withLookout(l))
+	o := newOffice(t, nowhere(t), withLookout(l))
 	got, pages := o.follow("/api/v1/configuration/pushes", []string{"limit", "2"}, func(item map[string]any) string { return fmt.Sprint(item["id"]) })
 	if strings.Join(got, " ") != "3 2 1" || pages != 2 {
 		t.Errorf("got %v on %d pages", got, pages)
@@ -92,13 +92,9 @@ func TestTheLooksAreListedPageByPage(t *testing.T) {
 
 func TestARecordThatIsAwayLeavesTheConfigurationUntold(t *testing.T) {
 	t.Parallel()
-	token, err := ipn.NewSecret("api", []byte("0123456789abcdef"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := newOffice(t, nowhere(t), token, withLookout(&lookout{err: ipn.ErrUnavailable}))
+	o := newOffice(t, nowhere(t), withLookout(&lookout{err: ipn.ErrUnavailable}))
 	for _, path := range []string{"/api/v1/configuration", "/api/v1/configuration/pushes"} {
-		wantProblem(t, o.do(http.MethodGet, path, "Authorization", "Bearer 0123456789abcdef"), http.StatusServiceUnavailable)
-		wantProblem(t, o.do(http.MethodGet, path), http.StatusUnauthorized)
+		wantProblem(t, o.do(http.MethodGet, path), http.StatusServiceUnavailable)
+		wantProblem(t, o.as("").do(http.MethodGet, path), http.StatusUnauthorized)
 	}
 }

@@ -18,7 +18,7 @@ const sample = "transactionType=CHARGE&referenceNumber=R1&transactionDate=11/20/
 
 func TestAnEventIsShownWhole(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t, pgtest.New(t), ipn.Secret{})
+	o := newOffice(t, pgtest.New(t))
 	id := o.record(sample).EventID
 	o.record(sample)
 	o.record(strings.Replace(sample, "21.00", "22.00", 1))
@@ -31,8 +31,9 @@ func TestAnEventIsShownWhole(t *testing.T) {
 		"fields": map[string]any{
 			"transactionType": "CHARGE", "referenceNumber": "R1", "transactionDate": "11/20/2026 08:30 AM", "invoiceChargeAmount": "21.00",
 			"invoiceChargeCurrency": "EUR", "subscriptionId": "S1", "accountId": "A1", "merchantTransactionId": "M1", "testMode": "Y",
-			"firstName": "Jürgen", "sku": []any{"1", "2"}, "empty": "", "odd": "%zz",
+			"firstName": "J***", "sku": []any{"***", "***"}, "***": "", "odd": "***",
 		},
+		"masked": true, "sentence": "Charged 21.00 EUR.",
 	}
 	for name, value := range want {
 		if !reflect.DeepEqual(got[name], value) {
@@ -51,7 +52,7 @@ func TestAnEventIsShownWhole(t *testing.T) {
 		t.Errorf("variants: got %v", got["variants"])
 	}
 	listed := o.get("/api/v1/events")["items"].([]any)[0].(map[string]any)
-	for _, name := range []string{"family", "details", "variants", "handlers"} {
+	for _, name := range []string{"family", "masked", "fields", "details", "variants", "handlers"} {
 		delete(got, name)
 	}
 	if !reflect.DeepEqual(listed, got) {
@@ -61,7 +62,7 @@ func TestAnEventIsShownWhole(t *testing.T) {
 
 func TestAnEventTellsItsNextPlanItsEndAndItsDeposits(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t, pgtest.New(t), ipn.Secret{})
+	o := newOffice(t, pgtest.New(t))
 	deposit := func(index float64, amount, currency string) any {
 		return map[string]any{"index": index, "amount": amount, "currency": currency}
 	}
@@ -87,7 +88,7 @@ func TestAnEventTellsItsNextPlanItsEndAndItsDeposits(t *testing.T) {
 
 func TestTheRawBodyIsGivenByteForByte(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t, pgtest.New(t), ipn.Secret{})
+	o := newOffice(t, pgtest.New(t))
 	for i, body := range []string{sample, "\x00\xff\r\n<script>" + strings.Repeat("é", 5000), ""} {
 		answer := o.do(http.MethodGet, fmt.Sprintf("/api/v1/events/%d/raw", o.record(body).EventID))
 		if answer.Code != http.StatusOK || answer.Body.String() != body {
@@ -101,7 +102,7 @@ func TestTheRawBodyIsGivenByteForByte(t *testing.T) {
 
 func TestTheQueryFilters(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t, pgtest.New(t), ipn.Secret{})
+	o := newOffice(t, pgtest.New(t))
 	o.record(sample)
 	o.record("transactionType=REFUND&referenceNumber=R2&reversalRefNum=V2&accountId=A2&transactionDate=11/21/2026+08:30+AM")
 	o.record("transactionType=NOVEL&referenceNumber=S1&transactionDate=11/22/2026+08:30+AM")
@@ -139,7 +140,7 @@ func TestTheQueryFilters(t *testing.T) {
 
 func TestABadParameterIsNamed(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t, pgtest.New(t), ipn.Secret{})
+	o := newOffice(t, pgtest.New(t))
 	cursor := func(raw string) string { return base64.RawURLEncoding.EncodeToString([]byte(raw)) }
 	tests := []struct{ name, query, location string }{
 		{"a date of another form", query("from", "20.11.2026"), "query.from"},
@@ -170,7 +171,7 @@ func TestABadParameterIsNamed(t *testing.T) {
 
 func TestPagesFollowTheCursorToTheEnd(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t, pgtest.New(t), ipn.Secret{})
+	o := newOffice(t, pgtest.New(t))
 	var want, got []float64
 	for i := range 9 {
 		want = append(want, float64(o.record(fmt.Sprintf("transactionType=CHARGE&referenceNumber=R%d&transactionDate=11/20/2026+08:3%d+AM", i, i/4)).EventID))
@@ -194,11 +195,11 @@ func TestPagesFollowTheCursorToTheEnd(t *testing.T) {
 
 func TestAnUnknownIDIs404(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t, pgtest.New(t), ipn.Secret{})
+	o := newOffice(t, pgtest.New(t))
 	for _, path := range []string{"/api/v1/events/42", "/api/v1/events/42/raw"} {
 		wantProblem(t, o.do(http.MethodGet, path), http.StatusNotFound)
 	}
-	wantProblem(t, o.do(http.MethodPost, "/api/v1/quarantine/42/promote"), http.StatusNotFound)
+	wantProblem(t, o.post("/api/v1/quarantine/42/promote", because), http.StatusNotFound)
 	for _, id := range []string{"0", "-1", "x", "9223372036854775808"} {
 		if text := wantProblem(t, o.do(http.MethodGet, "/api/v1/events/"+id), http.StatusUnprocessableEntity); !strings.Contains(text, "path.id") {
 			t.Errorf("%s: %s", id, text)

@@ -7,25 +7,29 @@ package finance
 
 import (
 	"context"
-	"net/http"
-	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 	"github.com/go-chi/chi/v5"
 
+	"github.com/ipn-receiver/ipn-receiver/internal/finance/access"
+	"github.com/ipn-receiver/ipn-receiver/internal/finance/ask"
+	"github.com/ipn-receiver/ipn-receiver/internal/finance/export"
 	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
 )
 
 // History is what the back office asks of the record. All methods fail with ipn.ErrUnavailable while it is away.
 type History interface {
+	export.History
 	// Events returns at most q.Limit events, newest first.
 	Events(ctx context.Context, q ipn.Question) ([]ipn.Stored, error)
 	// Event returns one event, or ipn.ErrNotFound.
 	Event(ctx context.Context, id int64) (*ipn.Stored, error)
 	// Variants returns what else was told under the event's identity, oldest first.
 	Variants(ctx context.Context, eventID int64) ([]ipn.Variant, error)
+	// CountEvents counts the events that match, up to upTo of them.
+	CountEvents(ctx context.Context, q ipn.Question, upTo int64) (int64, error)
 }
 
 // Quarantine is where the posts wait that were not believed or could not become events.
@@ -34,8 +38,11 @@ type Quarantine interface {
 	InQuarantine(ctx context.Context, before int64, limit int) ([]*ipn.Quarantined, error)
 	// Quarantined returns one entry that waits, or ipn.ErrNotFound.
 	Quarantined(ctx context.Context, id int64) (*ipn.Quarantined, error)
-	// Promote records the receipt and marks the entry, once; ipn.ErrNotFound when somebody was faster.
-	Promote(ctx context.Context, id int64, receipt *ipn.Receipt) (ipn.Recorded, error)
+	// QuarantineCounts returns how many posts wait, by reason.
+	QuarantineCounts(ctx context.Context) (map[ipn.Reason]int64, error)
+	// Promote records the receipt and marks the entry, once and with the entry in the audit; ipn.ErrNotFound when somebody was
+	// faster.
+	Promote(ctx context.Context, id int64, receipt *ipn.Receipt, act ipn.Act) (ipn.Recorded, error)
 }
 
 // Judge judges a quarantined post again, and returns the receipt to record or the reason why not.
@@ -67,6 +74,7 @@ type Handlers interface {
 // Books is what the ledger made of the events. There are two books, one of test orders. All methods fail with
 // ipn.ErrUnavailable while the record is away.
 type Books interface {
+	export.Books
 	// Transaction returns what is known of a reference number, or ipn.ErrNotFound.
 	Transaction(ctx context.Context, reference string, test bool) (ipn.Transaction, error)
 	// Subscription returns what is known of a subscription, or ipn.ErrNotFound.
@@ -77,6 +85,20 @@ type Books interface {
 	Unbooked(ctx context.Context, q ipn.UnbookedQuestion) ([]ipn.UnbookedEvent, error)
 	// Totals returns the sums of movements that q asks for.
 	Totals(ctx context.Context, q ipn.TotalsQuestion) ([]ipn.Total, error)
+	// Balance returns what a span of days came to, by currency.
+	Balance(ctx context.Context, span ipn.Span) ([]ipn.Balance, error)
+	// Taxes returns the taxes of a span, by country, state and currency.
+	Taxes(ctx context.Context, span ipn.Span) ([]ipn.TaxTotal, error)
+	// Contracts returns the limit best of the plans.
+	Contracts(ctx context.Context, span ipn.Span, limit int) ([]ipn.ContractTotal, error)
+	// Rates returns how often things went wrong.
+	Rates(ctx context.Context, span ipn.Span) (ipn.Rates, error)
+	// DisputeAges returns what is disputed, ordered by currency.
+	DisputeAges(ctx context.Context, q ipn.DisputeAgesQuestion) ([]ipn.DisputeAgeTotal, error)
+	// Movements returns at most q.Limit movements.
+	Movements(ctx context.Context, q ipn.MovementQuestion) ([]ipn.Movement, error)
+	// Subscriptions returns at most q.Limit subscriptions.
+	Subscriptions(ctx context.Context, q ipn.SubscriptionQuestion) ([]ipn.SubscriptionBook, error)
 }
 
 // Configuration is what is known of the notification configuration that the payment service holds.
@@ -95,9 +117,15 @@ type Office struct {
 	Judge      Judge
 	Handlers   Handlers // nil: nothing of handlers is answered
 	Books      Books    // nil: nothing of the books is answered
+	Witness    Witness  // nil: nothing that is masked is revealed, and nothing exported
 	Decoder    *ipn.Decoder
-	Token      ipn.Secret // the bearer token callers must show; zero: the API is open
-	Version    string     // of the program, for the description
+	Cursors    *ask.Cursors  // seals the places where lists go on
+	People     ipn.PersonKey // finds events by e-mail address or name; zero: that cannot be searched for
+	Version    string        // of the program, for the description
+
+	TaxRecords      TaxRecords // nil: nothing of tax records is answered
+	Transfers       Transfers  // nil: nothing of bank transfers is answered
+	TransferMethods []string   // values of paymentMethod that are bank transfers
 
 	Configuration Configuration // nil: nothing of the payment service's configuration is answered
 
@@ -106,20 +134,28 @@ type Office struct {
 	Now         func() time.Time // the clock that disputes age by; nil: time.Now
 }
 
-// Mount adds the API to a router.
+// Mount adds the API to a router, behind which access.Gate must have found out who asks: whoever is not known gets nothing.
 func (o *Office) Mount(router chi.Router) {
 	config := huma.DefaultConfig("IPN receiver", o.Version)
 	config.Info.Description = "The history of payment notifications, the handlers that hear them and the books made of them. " +
 		"Amounts are strings of decimal digits, times are RFC 3339 in UTC, errors are application/problem+json. Lists answer items and, unless the page is the last, nextCursor."
 	config.DocsPath, config.SchemasPath, config.CreateHooks = "", "", nil // no page that loads scripts from elsewhere, no $schema in answers
 	config.RejectUnknownQueryParameters = true
-	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{"token": {Type: "http", Scheme: "bearer"}}
-	config.Security = []map[string][]string{{"token": {}}}
+	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
+		"token":   {Type: "http", Scheme: "bearer"},
+		"session": {Type: "apiKey", In: "cookie", Name: access.CookieName},
+	}
+	config.Security = []map[string][]string{{"token": {}}, {"session": {}}}
 
-	api := humachi.New(router, config)
-	api.UseMiddleware(o.authenticate(api))
+	api := guarded{humachi.New(router.With(revalidate), config), config}
+	api.UseMiddleware(authorize(api))
+	o.registerMe(api)
 	o.registerEvents(api)
 	o.registerQuarantine(api)
+	if o.Witness != nil {
+		o.registerReveal(api)
+		o.registerExports(api)
+	}
 	if o.Handlers != nil {
 		o.registerHandlers(api)
 		o.registerParked(api)
@@ -128,29 +164,14 @@ func (o *Office) Mount(router chi.Router) {
 	if o.Books != nil {
 		o.registerBooks(api)
 	}
+	if o.TaxRecords != nil {
+		o.registerTaxRecords(api)
+	}
+	if o.Transfers != nil {
+		o.registerTransfers(api)
+	}
 	if o.Configuration != nil {
 		o.registerConfiguration(api)
 	}
-}
-
-// authenticate lets a request through that shows the token, and everyone when none is set (only on loopback; the
-// program does not start otherwise).
-func (o *Office) authenticate(api huma.API) func(huma.Context, func(huma.Context)) {
-	return func(ctx huma.Context, next func(huma.Context)) {
-		if o.Token.IsZero() || o.Token.Matches(bearer(ctx.Header("Authorization"))) {
-			next(ctx)
-			return
-		}
-		ctx.SetHeader("WWW-Authenticate", `Bearer realm="ipn-receiver"`)
-		_ = huma.WriteErr(api, ctx, http.StatusUnauthorized, "show the API token: Authorization: Bearer <token>")
-	}
-}
-
-// bearer returns the token of an Authorization header, whose scheme is written in any case (RFC 9110 11.1).
-func bearer(header string) string {
-	scheme, token, _ := strings.Cut(header, " ")
-	if !strings.EqualFold(scheme, "Bearer") {
-		return ""
-	}
-	return token
+	completeDescription(api.OpenAPI())
 }

@@ -91,7 +91,7 @@ func nowhere(t *testing.T) string { return "host=" + t.TempDir() }
 
 func TestHandlersAreListedAndThoseServedHereMarked(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t, nowhere(t), ipn.Secret{}, withDesk(&desk{}))
+	o := newOffice(t, nowhere(t), withDesk(&desk{}))
 	items := o.get("/api/v1/handlers")["items"].([]any)
 	gone, ledger := items[0].(map[string]any), items[1].(map[string]any)
 	if gone["configured"] != false || gone["kind"] != "sink" || ledger["configured"] != true || ledger["position"] != 7.0 {
@@ -117,7 +117,7 @@ func TestAnActAnswersWhatHappened(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.path+tc.body, func(t *testing.T) {
 			d := &desk{}
-			o := newOffice(t, nowhere(t), ipn.Secret{}, withDesk(d))
+			o := newOffice(t, nowhere(t), withDesk(d))
 			answer := o.post("/api/v1/"+tc.path, tc.body)
 			if answer.Code != http.StatusOK {
 				t.Fatalf("got %d %s", answer.Code, answer.Body)
@@ -135,16 +135,16 @@ func TestTheAuditIsToldWhoAndWhyInPlainWords(t *testing.T) {
 		name, body string
 		want       ipn.Act
 	}{
-		{"nobody", `{"reason":"month's end"}`, ipn.Act{Actor: "api", Reason: "month's end"}},
-		{"somebody", `{"reason":"month's end","actor":"maria"}`, ipn.Act{Actor: "api:maria", Reason: "month's end"}},
-		{"line breaks and control characters", `{"reason":" a\r\n\tb\u0000c\u001b[31m ","actor":"\u0007ma\nria"}`, ipn.Act{Actor: "api:ma ria", Reason: "a b c [31m"}},
-		{"an actor of nothing", `{"reason":"Jürgen fragt","actor":" \n "}`, ipn.Act{Actor: "api", Reason: "Jürgen fragt"}},
-		{"text that turns direction", `{"reason":"abc\u202edef"}`, ipn.Act{Actor: "api", Reason: "abc def"}},
+		{"nobody", `{"reason":"month's end"}`, ipn.Act{Actor: "api:tester", Reason: "month's end"}},
+		{"somebody", `{"reason":"month's end","actor":"maria"}`, ipn.Act{Actor: "api:tester/maria", Reason: "month's end"}},
+		{"line breaks and control characters", `{"reason":" a\r\n\tb\u0000c\u001b[31m ","actor":"\u0007ma\nria"}`, ipn.Act{Actor: "api:tester/ma ria", Reason: "a b c [31m"}},
+		{"an actor of nothing", `{"reason":"Jürgen fragt","actor":" \n "}`, ipn.Act{Actor: "api:tester", Reason: "Jürgen fragt"}},
+		{"text that turns direction", `{"reason":"abc\u202edef"}`, ipn.Act{Actor: "api:tester", Reason: "abc def"}},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			d := &desk{}
-			o := newOffice(t, nowhere(t), ipn.Secret{}, withDesk(d))
+			o := newOffice(t, nowhere(t), withDesk(d))
 			if answer := o.post("/api/v1/handlers/ledger/pause", tc.body); answer.Code != http.StatusOK || d.act != tc.want {
 				t.Errorf("got %d %+v, want %+v", answer.Code, d.act, tc.want)
 			}
@@ -171,7 +171,7 @@ func TestAReplayNamesItsEvents(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			d := &desk{}
-			o := newOffice(t, nowhere(t), ipn.Secret{}, withDesk(d))
+			o := newOffice(t, nowhere(t), withDesk(d))
 			if answer := o.post("/api/v1/handlers/ledger/replay", `{"reason":"again","dryRun":false,`+tc.body+`}`); answer.Code != http.StatusOK {
 				t.Fatalf("got %d %s", answer.Code, answer.Body)
 			}
@@ -187,7 +187,7 @@ func TestAReplayNamesItsEvents(t *testing.T) {
 func TestARedriveNamesItsEvents(t *testing.T) {
 	t.Parallel()
 	d := &desk{}
-	o := newOffice(t, nowhere(t), ipn.Secret{}, withDesk(d))
+	o := newOffice(t, nowhere(t), withDesk(d))
 	answer := o.post("/api/v1/parked/redrive", `{"reason":"again","handler":"ledger","state":"buried","eventId":7,"dryRun":true}`)
 	want := ipn.Redrive{Handler: "ledger", State: ipn.EventBuried, EventID: 7, DryRun: true}
 	if answer.Code != http.StatusOK || d.redrive != want {
@@ -198,7 +198,7 @@ func TestARedriveNamesItsEvents(t *testing.T) {
 func TestABadActIsRefusedAndTheFieldNamed(t *testing.T) {
 	t.Parallel()
 	d := &desk{}
-	o := newOffice(t, nowhere(t), ipn.Secret{}, withDesk(d))
+	o := newOffice(t, nowhere(t), withDesk(d))
 	tests := []struct{ name, path, body, named string }{
 		{"no body", "handlers/ledger/pause", ``, "body"},
 		{"no reason", "handlers/ledger/pause", `{}`, "reason"},
@@ -242,7 +242,7 @@ func TestABadActIsRefusedAndTheFieldNamed(t *testing.T) {
 
 func TestAnUnknownHandlerIs404(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t, nowhere(t), ipn.Secret{}, withDesk(&desk{}))
+	o := newOffice(t, nowhere(t), withDesk(&desk{}))
 	for _, tc := range []struct{ path, body string }{
 		{"handlers/legder/pause", `{"reason":"closing"}`},
 		{"handlers/legder/resume", `{"reason":"closing"}`},
@@ -258,18 +258,14 @@ func TestAnUnknownHandlerIs404(t *testing.T) {
 	}
 }
 
-func TestActsNeedTheToken(t *testing.T) {
+func TestActsNeedAPerson(t *testing.T) {
 	t.Parallel()
-	token, err := ipn.NewSecret("api", []byte("0123456789abcdef"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	d := &desk{}
-	o := newOffice(t, nowhere(t), token, withDesk(d))
+	o := newOffice(t, nowhere(t), withDesk(d)).as("")
 	for _, path := range []string{"handlers/ledger/pause", "handlers/ledger/resume", "handlers/ledger/replay", "parked/redrive"} {
 		wantProblem(t, o.post("/api/v1/"+path, `{"reason":"closing"}`), http.StatusUnauthorized)
 	}
 	if len(d.done) != 0 {
-		t.Errorf("done without the token: %v", d.done)
+		t.Errorf("done for nobody: %v", d.done)
 	}
 }

@@ -16,14 +16,14 @@ import (
 )
 
 // newLedgerOffice opens an office whose books are those of the real ledger.
-func newLedgerOffice(t *testing.T, dsn string) *office {
+func newLedgerOffice(t *testing.T, dsn string, furnish ...func(*finance.Office)) *office {
 	t.Helper()
 	books, err := ledger.OpenReader(t.Context(), dsn, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(books.Close)
-	return newOffice(t, dsn, ipn.Secret{}, func(o *finance.Office) { o.Books = books })
+	return newOffice(t, dsn, append(furnish, func(o *finance.Office) { o.Books = books })...)
 }
 
 // keepBooks lets the ledger see all events, as its handler would.

@@ -7,16 +7,18 @@ import (
 	"testing"
 
 	"github.com/ipn-receiver/ipn-receiver/internal/finance"
-	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
 )
 
 // operations are all that the API answers, by path and method.
 var operations = map[string][]string{
+	"/api/v1/me":                             {"get"},
 	"/api/v1/events":                         {"get"},
 	"/api/v1/events/{id}":                    {"get"},
 	"/api/v1/events/{id}/raw":                {"get"},
+	"/api/v1/events/{id}/reveal":             {"post"},
 	"/api/v1/quarantine":                     {"get"},
 	"/api/v1/quarantine/{id}/promote":        {"post"},
+	"/api/v1/quarantine/{id}/reveal":         {"post"},
 	"/api/v1/handlers":                       {"get"},
 	"/api/v1/handlers/{name}/pause":          {"post"},
 	"/api/v1/handlers/{name}/resume":         {"post"},
@@ -26,16 +28,25 @@ var operations = map[string][]string{
 	"/api/v1/audit":                          {"get"},
 	"/api/v1/transactions/{referenceNumber}": {"get"},
 	"/api/v1/subscriptions/{id}":             {"get"},
+	"/api/v1/stories/{number}":               {"get"},
+	"/api/v1/subscriptions":                  {"get"},
 	"/api/v1/disputes":                       {"get"},
+	"/api/v1/disputes/summary":               {"get"},
+	"/api/v1/payouts":                        {"get"},
+	"/api/v1/balance":                        {"get"},
+	"/api/v1/taxes":                          {"get"},
+	"/api/v1/contracts":                      {"get"},
+	"/api/v1/rates":                          {"get"},
 	"/api/v1/unbooked":                       {"get"},
 	"/api/v1/totals":                         {"get"},
+	"/api/v1/export":                         {"get"},
 	"/api/v1/configuration":                  {"get"},
 	"/api/v1/configuration/pushes":           {"get"},
 }
 
 func TestTheAPIDescribesItself(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t, "host="+t.TempDir(), ipn.Secret{}, withDesk(&desk{}), withShelf(&shelf{}), withLookout(&lookout{}))
+	o := newOffice(t, "host="+t.TempDir(), withDesk(&desk{}), withShelf(&shelf{}), withLookout(&lookout{}))
 	description := o.get("/openapi.json")
 	if version, _ := description["openapi"].(string); !strings.HasPrefix(version, "3.1") {
 		t.Errorf("got OpenAPI %q", version)
@@ -60,7 +71,7 @@ func TestTheAPIDescribesItself(t *testing.T) {
 
 func TestTheDescriptionHoldsWhatIsAnswered(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t, "host="+t.TempDir(), ipn.Secret{}, withDesk(&desk{}), withShelf(&shelf{}), withLookout(&lookout{}))
+	o := newOffice(t, "host="+t.TempDir(), withDesk(&desk{}), withShelf(&shelf{}), withLookout(&lookout{}))
 	description := o.get("/openapi.json")
 	schemas := description["components"].(map[string]any)["schemas"].(map[string]any)
 	eachReference(description, func(reference string) {
@@ -87,6 +98,19 @@ func TestTheDescriptionHoldsWhatIsAnswered(t *testing.T) {
 		{"EventDetail", "deposits", "array", false},
 		{"UnbookedView", "sentence", "string", true},
 		{"TotalView", "amountUSD", "string", true},
+		{"TransactionView", "summary", "string", true},
+		{"TransactionView", "disputes", "array", true},
+		{"TimelineEntry", "sentence", "string", true},
+		{"BalanceView", "rest", "string", true},
+		{"TaxView", "country", "string", false},
+		{"TaxView", "collected", "string", true},
+		{"ContractView", "charges", "integer", true},
+		{"ContractView", "amountUSD", "string", true},
+		{"RatesView", "declineRate", "string", true},
+		{"RatesView", "declines", "integer", true},
+		{"PayoutView", "eventId", "integer", true},
+		{"SubscriptionItem", "state", "string", true},
+		{"Story", "is", "array", true},
 		{"ConfigurationAnswerBody", "mode", "string", true},
 		{"ConfigurationAnswerBody", "inSync", "boolean", false},
 		{"ConfigurationAnswerBody", "pushes", "array", true},
@@ -128,8 +152,9 @@ func eachReference(value any, f func(string)) {
 
 func TestWhatIsNotServedIsNotAnswered(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t, "host="+t.TempDir(), ipn.Secret{}, func(o *finance.Office) { o.Handlers = nil })
-	for _, path := range []string{"/api/v1/handlers", "/api/v1/parked", "/api/v1/audit", "/api/v1/transactions/R1", "/api/v1/disputes", "/api/v1/unbooked", "/api/v1/totals", "/api/v1/configuration", "/api/v1/configuration/pushes"} {
+	o := newOffice(t, "host="+t.TempDir(), func(o *finance.Office) { o.Handlers = nil })
+	for _, path := range []string{"/api/v1/handlers", "/api/v1/parked", "/api/v1/audit", "/api/v1/transactions/R1", "/api/v1/subscriptions", "/api/v1/disputes", "/api/v1/disputes/summary", "/api/v1/payouts", "/api/v1/balance", "/api/v1/taxes",
+		"/api/v1/contracts", "/api/v1/rates", "/api/v1/stories/R1", "/api/v1/unbooked", "/api/v1/totals", "/api/v1/configuration", "/api/v1/configuration/pushes"} {
 		if got := o.do(http.MethodGet, path).Code; got != http.StatusNotFound {
 			t.Errorf("%s: got %d", path, got)
 		}

@@ -18,7 +18,7 @@ import (
 // and failed on the second, whose next attempt is an hour away.
 func newOperatedOffice(t *testing.T) *office {
 	t.Helper()
-	o := newOffice(t, pgtest.New(t), ipn.Secret{}, func(o *finance.Office) { o.Configured = []string{"forward.billing"} })
+	o := newOffice(t, pgtest.New(t), func(o *finance.Office) { o.Configured = []string{"forward.billing"} })
 	for i := range 3 {
 		o.record(fmt.Sprintf("transactionType=CHARGE&referenceNumber=R%d&transactionDate=11/20/2026+08:30+AM", i+1))
 	}
@@ -124,7 +124,7 @@ func TestAPausedHandlerIsNotLedAndTheAuditTellsWhy(t *testing.T) {
 	entries, pages := o.follow("/api/v1/audit", []string{"limit", "1"}, func(e map[string]any) string {
 		return fmt.Sprint(e["actor"], " ", e["action"], " ", e["handler"], ": ", e["reason"])
 	})
-	want := []string{"api resume forward.billing: month closed", "api:maria pause forward.billing: month's end"}
+	want := []string{"api:tester resume forward.billing: month closed", "api:tester/maria pause forward.billing: month's end"}
 	if !slices.Equal(entries, want) || pages != 2 {
 		t.Errorf("got %q on %d pages, want %q", entries, pages, want)
 	}

@@ -2,25 +2,24 @@ package finance
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/binary"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/ipn-receiver/ipn-receiver/internal/finance/access"
 	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
 )
 
 // registerParked adds the list of what failed, and the way to have it tried again.
 func (o *Office) registerParked(api huma.API) {
 	huma.Register(api, huma.Operation{
-		OperationID: "list-parked", Method: http.MethodGet, Path: "/api/v1/parked", Tags: []string{"handlers"},
+		OperationID: "list-parked", Method: http.MethodGet, Path: "/api/v1/parked", Tags: []string{"handlers"}, Metadata: access.Needs(access.See),
 		Summary: "List the events that handlers failed on, by event id",
 		Description: "A parked event is tried again at nextAt. A buried one was given up on and waits for somebody to redrive it. " +
 			"GET /api/v1/events/{id} tells each attempt.",
 	}, o.listParked)
 	huma.Register(api, huma.Operation{
-		OperationID: "redrive-parked", Method: http.MethodPost, Path: "/api/v1/parked/redrive", Tags: []string{"handlers"},
+		OperationID: "redrive-parked", Method: http.MethodPost, Path: "/api/v1/parked/redrive", Tags: []string{"handlers"}, Metadata: access.Needs(access.Operate),
 		Summary: "Let failed events be tried again now, with all their attempts",
 		Description: "Fields that are left out do not restrict: only a reason means every parked and buried event of every handler. " +
 			"With dryRun they are counted and nothing changes. Kept in the audit, unless it was a dry run.",
@@ -31,7 +30,7 @@ func (o *Office) registerParked(api huma.API) {
 type parkedQuery struct {
 	Handler string `query:"handler" maxLength:"255" example:"forward.billing"`
 	State   string `query:"state" enum:"parked,buried"`
-	Cursor  string `query:"cursor" maxLength:"400" doc:"nextCursor of the page before"`
+	Cursor  string `query:"cursor" maxLength:"8192" doc:"nextCursor of the page before"`
 	Limit   int    `query:"limit" default:"50" minimum:"1" maximum:"1000"`
 }
 
@@ -42,55 +41,52 @@ type parkedPage struct {
 	}
 }
 
-// listParked asks for one entry more than wanted, which tells whether there is a next page.
 func (o *Office) listParked(ctx context.Context, in *parkedQuery) (*parkedPage, error) {
-	if !storable(in.Handler) {
-		return nil, invalid("query.handler", "write it as UTF-8 without NUL")
-	}
-	q := ipn.ParkedQuestion{Handler: in.Handler, State: ipn.EventState(in.State), Limit: in.Limit + 1}
-	if in.Cursor != "" {
-		var ok bool
-		if q.After, q.AfterHandler, ok = decodeEntryCursor(in.Cursor); !ok {
-			return nil, badCursor()
-		}
-	}
-	parked, err := o.Handlers.ParkedEvents(ctx, q)
+	q := ipn.ParkedQuestion{Handler: in.Handler, State: ipn.EventState(in.State), Limit: in.Limit}
+	parked, next, err := o.ParkedEvents(ctx, q, in.Cursor)
 	if err != nil {
-		return nil, problem(err)
+		return nil, err
 	}
 	page := &parkedPage{}
-	if len(parked) > in.Limit {
-		parked = parked[:in.Limit]
-		page.Body.NextCursor = encodeEntryCursor(parked[in.Limit-1].EventID, parked[in.Limit-1].Handler)
-	}
-	page.Body.Items = append([]ipn.ParkedEvent{}, parked...)
+	page.Body.Items, page.Body.NextCursor = parked, next
 	return page, nil
 }
 
-// The cursor of a list that may hold an event several times is the last entry of a page: the event's id, then the word
-// that tells its entries apart, such as the handler.
-func encodeEntryCursor(eventID int64, word string) string {
-	raw := binary.BigEndian.AppendUint64(nil, uint64(eventID))
-	return base64.RawURLEncoding.EncodeToString(append(raw, word...))
+// ParkedEvents returns a page of what failed, with at most q.Limit entries behind the cursor of the page before ("": the first
+// page), and the cursor of the next page, "" on the last one. The error is a problem of the API: 422 names the parameter.
+func (o *Office) ParkedEvents(ctx context.Context, q ipn.ParkedQuestion, cursor string) (parked []ipn.ParkedEvent, next string, err error) {
+	if !storable(q.Handler) {
+		return nil, "", invalid("query.handler", "write it as UTF-8 without NUL")
+	}
+	const list = "parked"
+	bound, limit, place := q, q.Limit, parkedPlace{}
+	bound.Limit, q.Limit = 0, limit+1 // one entry more than wanted tells whether there is a next page
+	if err := o.resume(ctx, list, bound, cursor, &place); err != nil {
+		return nil, "", err
+	}
+	q.After, q.AfterHandler = place.EventID, place.Handler
+	if parked, err = o.Handlers.ParkedEvents(ctx, q); err != nil {
+		return nil, "", problem(err)
+	}
+	parked, next, err = turn(ctx, o, list, bound, parked, limit, func(p *ipn.ParkedEvent) parkedPlace { return parkedPlace{p.EventID, p.Handler} })
+	return append([]ipn.ParkedEvent{}, parked...), next, err
 }
 
-func decodeEntryCursor(text string) (eventID int64, word string, ok bool) {
-	raw, err := base64.RawURLEncoding.DecodeString(text)
-	if err != nil || len(raw) < 9 {
-		return 0, "", false
-	}
-	eventID, word = int64(binary.BigEndian.Uint64(raw)), string(raw[8:])
-	return eventID, word, eventID > 0 && storable(word)
+// parkedPlace is an entry of the list, which may hold an event several times.
+type parkedPlace struct {
+	EventID int64
+	Handler string
 }
 
-type redriveRequest struct {
-	Body struct {
-		ActBody
-		Handler string `json:"handler,omitempty" maxLength:"255" doc:"Only the events of this handler" example:"forward.billing"`
-		State   string `json:"state,omitempty" enum:"parked,buried" doc:"Only the events in this state"`
-		EventID int64  `json:"eventId,omitempty" minimum:"1" doc:"Only this event"`
-		DryRun  bool   `json:"dryRun,omitempty" doc:"Count and change nothing"`
-	}
+type redriveRequest struct{ Body RedriveBody }
+
+// RedriveBody says which failed events are tried again. Exported, because what is embedded is only described if it is.
+type RedriveBody struct {
+	ActBody
+	Handler string `json:"handler,omitempty" maxLength:"255" doc:"Only the events of this handler" example:"forward.billing"`
+	State   string `json:"state,omitempty" enum:"parked,buried" doc:"Only the events in this state"`
+	EventID int64  `json:"eventId,omitempty" minimum:"1" doc:"Only this event"`
+	DryRun  bool   `json:"dryRun,omitempty" doc:"Count and change nothing"`
 }
 
 type redriveAnswer struct {
@@ -100,22 +96,31 @@ type redriveAnswer struct {
 	}
 }
 
-// redrive needs no dry run first: trying again is what would have happened anyway, only later.
 func (o *Office) redrive(ctx context.Context, in *redriveRequest) (*redriveAnswer, error) {
-	b := &in.Body
-	act, err := b.act()
+	events, err := o.RedriveParked(ctx, &in.Body)
 	if err != nil {
 		return nil, err
 	}
-	if !storable(b.Handler) {
-		return nil, actProblem(ipn.ErrNotFound)
+	answer := &redriveAnswer{}
+	answer.Body.Events, answer.Body.DryRun = events, in.Body.DryRun
+	return answer, nil
+}
+
+// RedriveParked lets failed events be tried again now, or only counts them, and returns how many. It needs no dry run first:
+// trying again is what would have happened anyway, only later. The error is a problem of the API: 404 for a handler that
+// nobody knows, 422 without a reason.
+func (o *Office) RedriveParked(ctx context.Context, wish *RedriveBody) (int64, error) {
+	act, err := wish.act(ctx)
+	if err != nil {
+		return 0, err
 	}
-	redrive := ipn.Redrive{Handler: b.Handler, State: ipn.EventState(b.State), EventID: b.EventID, DryRun: b.DryRun}
+	if !storable(wish.Handler) {
+		return 0, actProblem(ipn.ErrNotFound)
+	}
+	redrive := ipn.Redrive{Handler: wish.Handler, State: ipn.EventState(wish.State), EventID: wish.EventID, DryRun: wish.DryRun}
 	events, err := o.Handlers.RedriveParked(ctx, redrive, act)
 	if err != nil {
-		return nil, actProblem(err)
+		return 0, actProblem(err)
 	}
-	answer := &redriveAnswer{}
-	answer.Body.Events, answer.Body.DryRun = events, b.DryRun
-	return answer, nil
+	return events, nil
 }

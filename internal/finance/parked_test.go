@@ -33,7 +33,7 @@ func TestFailedEventsAreListedPageByPage(t *testing.T) {
 		{EventID: 1, Handler: "forward.a", State: ipn.EventParked}, {EventID: 1, Handler: "forward.b", State: ipn.EventBuried},
 		{EventID: 2, Handler: "forward.a", State: ipn.EventBuried}, {EventID: 9, Handler: "ledger", State: ipn.EventParked},
 	}}
-	o := newOffice(t, nowhere(t), ipn.Secret{}, withDesk(d))
+	o := newOffice(t, nowhere(t), withDesk(d))
 	tests := []struct {
 		name  string
 		query []string
@@ -64,7 +64,7 @@ func TestTheAuditIsListedPageByPage(t *testing.T) {
 	d := &desk{audit: []ipn.AuditEntry{
 		{ID: 3, At: noon, Actor: "cli:maria", Action: "replay", Handler: "ledger", Reason: "again", Details: []byte(`{"events":5}`)}, {ID: 2}, {ID: 1},
 	}}
-	o := newOffice(t, nowhere(t), ipn.Secret{}, withDesk(d))
+	o := newOffice(t, nowhere(t), withDesk(d))
 	got, pages := o.follow("/api/v1/audit", []string{"limit", "2"}, func(item map[string]any) string { return fmt.Sprint(item["id"]) })
 	if strings.Join(got, " ") != "3 2 1" || pages != 2 {
 		t.Errorf("got %v on %d pages", got, pages)
@@ -77,7 +77,7 @@ func TestTheAuditIsListedPageByPage(t *testing.T) {
 
 func TestABadParameterOfTheOperatorsListsIsNamed(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t, nowhere(t), ipn.Secret{}, withDesk(&desk{}))
+	o := newOffice(t, nowhere(t), withDesk(&desk{}))
 	cursor := func(raw string) string { return base64.RawURLEncoding.EncodeToString([]byte(raw)) }
 	for _, tc := range []struct{ name, path, location string }{
 		{"a handler with a NUL", "parked" + query("handler", "\x00"), "query.handler"},

@@ -10,6 +10,8 @@ import (
 	"github.com/ipn-receiver/ipn-receiver/internal/pgtest"
 )
 
+const because = `{"reason":"The key is mended"}`
+
 func (o *office) quarantine(body string) {
 	o.tb.Helper()
 	kept, err := o.store.Quarantine(o.tb.Context(), &ipn.Quarantined{
@@ -21,7 +23,7 @@ func (o *office) quarantine(body string) {
 
 func TestQuarantineIsListedWithWhatAPromotionWouldComeTo(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t, pgtest.New(t), ipn.Secret{})
+	o := newOffice(t, pgtest.New(t))
 	o.quarantine("transactionType=CHARGE&referenceNumber=R1&believe=me")
 	o.quarantine("transactionType=CHARGE&referenceNumber=R2")
 	first := o.get("/api/v1/quarantine?limit=1")
@@ -38,7 +40,7 @@ func TestQuarantineIsListedWithWhatAPromotionWouldComeTo(t *testing.T) {
 
 func TestAPromotionMakesAnEventOnce(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t, pgtest.New(t), ipn.Secret{})
+	o := newOffice(t, pgtest.New(t))
 	o.quarantine("transactionType=CHARGE&referenceNumber=R1&believe=me")
 	o.quarantine("transactionType=CHARGE&referenceNumber=R2")
 	items := o.get("/api/v1/quarantine")["items"].([]any)
@@ -46,10 +48,10 @@ func TestAPromotionMakesAnEventOnce(t *testing.T) {
 		return fmt.Sprintf("/api/v1/quarantine/%.0f/promote", item.(map[string]any)["id"])
 	}
 
-	if text := wantProblem(t, o.do(http.MethodPost, promote(items[0])), http.StatusConflict); !strings.Contains(text, string(ipn.ReasonSignatureMismatch)) {
+	if text := wantProblem(t, o.post(promote(items[0]), because), http.StatusConflict); !strings.Contains(text, string(ipn.ReasonSignatureMismatch)) {
 		t.Errorf("the obstacle is not named: %s", text)
 	}
-	answer := o.do(http.MethodPost, promote(items[1]))
+	answer := o.post(promote(items[1]), because)
 	if answer.Code != http.StatusOK {
 		t.Fatalf("got %d %s", answer.Code, answer.Body)
 	}
@@ -60,5 +62,5 @@ func TestAPromotionMakesAnEventOnce(t *testing.T) {
 	if event := o.get(fmt.Sprintf("/api/v1/events/%.0f", promoted["eventId"])); event["verification"] != "promoted" || event["referenceNumber"] != "R1" {
 		t.Errorf("got %v", event)
 	}
-	wantProblem(t, o.do(http.MethodPost, promote(items[1])), http.StatusNotFound)
+	wantProblem(t, o.post(promote(items[1]), because), http.StatusNotFound)
 }

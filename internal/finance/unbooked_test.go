@@ -17,7 +17,7 @@ func TestWhatIsNotBookedIsListedPageByPage(t *testing.T) {
 	note := func(id int64, test bool, reason ipn.UnbookedReason) ipn.UnbookedEvent {
 		return ipn.UnbookedEvent{Unbooked: ipn.Unbooked{EventID: id, Test: test, Reason: reason}}
 	}
-	o := newOffice(t, nowhere(t), ipn.Secret{}, withShelf(&shelf{unbooked: []ipn.UnbookedEvent{
+	o := newOffice(t, nowhere(t), withShelf(&shelf{unbooked: []ipn.UnbookedEvent{
 		note(9, false, ipn.UnbookedSameReversal), note(7, true, ipn.UnbookedNoAmount),
 		note(4, false, ipn.UnbookedNoOpening), note(4, false, ipn.UnbookedNoAmount), note(1, false, ipn.UnbookedNoAmount),
 	}}))
@@ -58,7 +58,7 @@ func TestWhatTheLedgerDidNotBookIsToldInWords(t *testing.T) {
 
 func TestEveryReasonNotToBookIsDescribed(t *testing.T) {
 	t.Parallel()
-	o := newOffice(t, nowhere(t), ipn.Secret{}, withShelf(&shelf{}))
+	o := newOffice(t, nowhere(t), withShelf(&shelf{}))
 	description := o.get("/openapi.json")
 	schemas := description["components"].(map[string]any)["schemas"].(map[string]any)
 	shown := schemas["UnbookedView"].(map[string]any)["properties"].(map[string]any)["reason"].(map[string]any)["enum"]
@@ -81,7 +81,7 @@ func TestEveryReasonNotToBookIsDescribed(t *testing.T) {
 func TestATimelineNeedsNoBodies(t *testing.T) {
 	t.Parallel()
 	dsn := pgtest.New(t)
-	o := newOffice(t, dsn, ipn.Secret{}, withShelf(&shelf{}))
+	o := newOffice(t, dsn, withShelf(&shelf{}))
 	o.record(sample)
 	conn, err := pgx.Connect(t.Context(), dsn)
 	if err != nil {

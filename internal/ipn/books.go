@@ -28,6 +28,8 @@ type Movement struct {
 	Test            bool // of a test order: a book of its own
 	ReferenceNumber string
 	SubscriptionID  string
+	Country, State  string    // where the shopper lives, in upper case: as the event tells, else as its charge does
+	ContractID      string    // the plan: likewise
 	At              time.Time // when it happened: the event's occurredAt, else receivedAt
 	Currency        string
 	Amount          decimal.Decimal     // signed, in Currency
@@ -181,12 +183,14 @@ type Total struct {
 }
 
 // DisputeQuestion asks for a page of disputes: those opened last first, then by reference number and by the dispute's
-// own number, both descending.
+// own number, both descending; OldestFirst turns all three around.
 type DisputeQuestion struct {
-	State DisputeState     // "": any
-	Test  bool             // which of the two books
-	After *DisputePosition // continue behind this dispute
-	Limit int              // disputes on the page
+	State           DisputeState // "": any
+	ReferenceNumber string       // "": any
+	Test            bool         // which of the two books
+	OldestFirst     bool
+	After           *DisputePosition // continue behind this dispute
+	Limit           int              // disputes on the page
 }
 
 // DisputePosition is a place in the listing of disputes.

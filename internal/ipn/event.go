@@ -45,6 +45,7 @@ type Facts struct {
 
 	PaymentMethod string `json:"paymentMethod,omitempty"`
 	Country       string `json:"country,omitempty"`
+	State         string `json:"state,omitempty"`  // of the same address as Country
 	Status        string `json:"status,omitempty"` // a dispute's cbStatus in upper case, a plan change's resultCode
 	Test          bool   `json:"test"`
 	// OccurredAt is the sender's minute as an instant in UTC; zero when unknown.

@@ -29,6 +29,8 @@ var (
 	idPaymentType           = mustName("paymentType")
 	idCountry               = mustName("country")
 	idInvoiceCountry        = mustName("invoiceCountry")
+	idState                 = mustName("state")
+	idInvoiceState          = mustName("invoiceState")
 	idCBStatus              = mustName("cbStatus")
 	idResultCode            = mustName("resultCode")
 
@@ -55,7 +57,7 @@ func (r *reader) readFacts() {
 	f.MerchantTransactionID = r.text(idMerchantTransactionID)
 	f.VendorID = r.text(idVendorID)
 	f.PaymentMethod = r.text(idPaymentMethod, idPaymentType)
-	f.Country = r.text(idCountry, idInvoiceCountry)
+	f.Country, f.State = r.place()
 	f.Status = r.text(idResultCode)
 	if r.Type.Family == FamilyDispute {
 		f.Status = upperASCII(r.text(idCBStatus)) // both letter cases occur
@@ -63,6 +65,17 @@ func (r *reader) readFacts() {
 	f.Test, _ = readFlag(r.value(idTestMode))
 	r.readTime()
 	r.readMoney()
+}
+
+// place returns the shopper's country, and the state of the same address: that of another would be taxed elsewhere.
+func (r *reader) place() (country, state string) {
+	country, state = r.text(idCountry), r.text(idState)
+	if country == "" {
+		if country = r.text(idInvoiceCountry); country != "" {
+			state = r.text(idInvoiceState)
+		}
+	}
+	return country, state
 }
 
 // upperASCII leaves all other letters alone: the capital of some is longer, and a text that was cut to fit a column would

@@ -26,8 +26,8 @@ type Balance struct {
 
 // TaxTotal is the tax of one country and state in one currency.
 type TaxTotal struct {
-	Country   string          `json:"country,omitempty" doc:"As sent; absent where the sender gave none"`
-	State     string          `json:"state,omitempty"`
+	Country   string          `json:"country,omitempty" doc:"In upper case; absent where the sender gave none"`
+	State     string          `json:"state,omitempty" doc:"In upper case, as far as the sender gave one"`
 	Currency  string          `json:"currency"`
 	Charged   decimal.Decimal `json:"charged" doc:"Charges, tax included"`
 	Collected decimal.Decimal `json:"collected" doc:"Tax within charged"`
@@ -57,7 +57,7 @@ type Rates struct {
 	RefundRate     decimal.NullDecimal `json:"refundRate" doc:"refunds / charges"`
 }
 
-// MovementQuestion asks for a page of movements, those of the latest day first, then by event and line, descending.
+// MovementQuestion asks for a page of movements: the latest first, then by event and by line, both descending.
 type MovementQuestion struct {
 	Span
 	Kind  MovementKind      // "": any
@@ -96,4 +96,35 @@ type SubscriptionPosition struct {
 // Position returns where the subscription stands in the listing.
 func (s *SubscriptionBook) Position() SubscriptionPosition {
 	return SubscriptionPosition{NextDueAt: s.NextDueAt, ID: s.SubscriptionID}
+}
+
+// DisputeAge says how long a dispute has been open.
+type DisputeAge string
+
+// The closed set of ages.
+const (
+	DisputeUnderOneWeek  DisputeAge = "under_one_week"
+	DisputeUnderTwoWeeks DisputeAge = "under_two_weeks"
+	DisputeOlder         DisputeAge = "older"
+)
+
+// DisputeAges returns every age, the youngest first.
+func DisputeAges() []DisputeAge {
+	return []DisputeAge{DisputeUnderOneWeek, DisputeUnderTwoWeeks, DisputeOlder}
+}
+
+// DisputeAgesQuestion asks what is disputed, and for how long it has been.
+type DisputeAgesQuestion struct {
+	Now  time.Time
+	Days int  // from the opening to the estimated deadline; 0: none is estimated
+	Test bool // which of the two books
+}
+
+// DisputeAgeTotal is a sum of open disputes of one age and currency, on one side of their estimated deadline.
+type DisputeAgeTotal struct {
+	Age          DisputeAge
+	PastDeadline bool
+	Currency     string // "" where no amount was told
+	Count        int64
+	Amount       decimal.Decimal
 }

@@ -10,7 +10,7 @@ import (
 // is a claim, which an IPN confirms or does not.
 type TransferReturn struct {
 	ID                    int64     `json:"id"`
-	Status                string    `json:"status" enum:"SUCCESS,PENDING"`
+	Status                string    `json:"status" enum:"SUCCESS,PENDING,FAIL"`
 	OrderID               int64     `json:"orderId"`
 	TransactionID         string    `json:"transactionId,omitempty" doc:"With SUCCESS only"`
 	MerchantTransactionID string    `json:"merchantTransactionId,omitempty"`
@@ -49,6 +49,8 @@ type Transfer struct {
 type TransferQuestion struct {
 	Trouble TransferTrouble // "": all
 	Test    bool
+	Methods []string          // values of paymentMethod that are bank transfers
+	Since   time.Time         // nothing older is looked at
 	Now     time.Time         // the clock that patience goes by
 	After   *TransferPosition // continue behind this transfer
 	Limit   int
@@ -58,4 +60,26 @@ type TransferQuestion struct {
 type TransferPosition struct {
 	At                time.Time
 	EventID, ReturnID int64 // 0 where there is none
+}
+
+// Position returns where the transfer stands in the listing.
+func (t *Transfer) Position() TransferPosition {
+	p := TransferPosition{At: t.At, EventID: t.EventID}
+	if t.Return != nil {
+		p.ReturnID = t.Return.ID
+	}
+	return p
+}
+
+// Sentence says what is open in words, "" when nothing is.
+func (t TransferTrouble) Sentence() string {
+	switch t {
+	case ReturnWithoutIPN:
+		return "The shopper came back with success, and no IPN says so: ask the payment service before anything is delivered."
+	case IPNWithoutReturn:
+		return "It is paid, and the shopper never came back: see that the order is carried out."
+	case PendingTooLong:
+		return "It has been pending for longer than a bank takes: ask the payment service what became of it."
+	}
+	return ""
 }

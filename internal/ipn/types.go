@@ -41,6 +41,7 @@ type Type struct {
 	Family  Family   // "" for an unknown one, see Event.Family
 	Flag    string   // send flag of the notification configuration; "" when only the portal can switch the type on
 	Sign    Sign
+	Fails   bool // tells that a payment or a renewal failed
 	Legacy  bool // told only by older editions of the provider's documents
 
 	key   keyRule
@@ -62,18 +63,18 @@ var typeTable = [...]Type{
 	{Name: "CANCELLATION_REFUND", Family: FamilyRefund, Flag: "sendCancellationRefund", Sign: Out, key: keyReversal, build: newRefund},
 	{Name: "FAILED_PAYOUT_TRANSFER", Family: FamilyPayout, Flag: "sendFailedPayoutTransfer", key: keyContent, build: newPayout},
 	{Name: "SUBSCRIPTION_REMINDER", Family: FamilySubscription, Flag: "sendSubscriptionReminder", key: keyReminderCycle, build: newSubscription},
-	{Name: "DECLINE", Family: FamilyPayment, Flag: "sendDecline", key: keyReference, build: newPayment},
+	{Name: "DECLINE", Family: FamilyPayment, Flag: "sendDecline", Fails: true, key: keyReference, build: newPayment},
 	{Name: "REFUND", Family: FamilyRefund, Flag: "sendRefund", Sign: Out, key: keyReversal, build: newRefund},
 	{Name: "RECURRING", Family: FamilyPayment, Flag: "sendRecurring", Sign: In, key: keyReference, build: newPayment},
-	{Name: "CC_CHARGE_FAILED", Family: FamilyPayment, Flag: "sendCcFailure", key: keyReference, build: newPayment},
-	{Name: "SUBSCRIPTION_CHARGE_FAILURE", Family: FamilySubscription, Flag: "sendSubCcFailure", key: keyFailedCycle, build: newSubscription},
+	{Name: "CC_CHARGE_FAILED", Family: FamilyPayment, Flag: "sendCcFailure", Fails: true, key: keyReference, build: newPayment},
+	{Name: "SUBSCRIPTION_CHARGE_FAILURE", Family: FamilySubscription, Flag: "sendSubCcFailure", Fails: true, key: keyFailedCycle, build: newSubscription},
 	{Name: "UNDER_VENDOR_REVIEW", Family: FamilyPayment, Flag: "sendUnderVendorReview", key: keyReference, build: newPayment},
 	{Name: "PAYMENT_UPDATED", Family: FamilyAccount, Flag: "sendPaymentUpdate", key: keyAccount, build: newAccount},
 	{Name: "PAYMENT_UPDATED_FAILURE", Aliases: []string{"PAYMENT_UPDATE_FAILURE"}, Family: FamilyAccount, Flag: "sendPaymentUpdateFailure", key: keyAccount, build: newAccount},
 	{Name: "ACCOUNT_UPDATER", Family: FamilyAccount, Flag: "sendAccountUpdater", key: keyUpdaterLine, build: newAccount},
 	{Name: "PAYOUT", Family: FamilyPayout, Flag: "sendPayout", key: keyPayout, build: newPayout},
 	{Name: "VENDOR_STATUS_CHANGED", Family: FamilyVendor, Flag: "sendVendorStatusChanged", key: keyContent, build: newVendor},
-	{Name: "FRAUD_DECLINE", Family: FamilyPayment, Flag: "sendFraudDecline", key: keyReference, build: newPayment},
+	{Name: "FRAUD_DECLINE", Family: FamilyPayment, Flag: "sendFraudDecline", Fails: true, key: keyReference, build: newPayment},
 	{Name: "CHARGE_PENDING", Family: FamilyPayment, Flag: "sendChargePending", key: keyReference, build: newPayment},
 	{Name: "SHOPPER_DELETED", Aliases: []string{"VAULTED_SHOPPER"}, Family: FamilyAccount, Flag: "sendShopperDeleted", key: keyAccount, build: newAccount},
 	{Name: "VENDOR_REPORT_AVAILABLE", Family: FamilyVendor, Flag: "sendVendorReportAvailable", key: keyContent, build: newVendor},
@@ -91,7 +92,7 @@ var typeTable = [...]Type{
 	{Name: "MERCHANT_PARTNER_STATUS", Family: FamilyPartner, key: keyContent, build: newPartner},
 	{Name: "APPLICATION_DOCUMENT_REQUEST", Family: FamilyPartner, key: keyContent, build: newPartner},
 
-	{Name: "CANCEL", Family: FamilyPayment, Legacy: true, key: keyReference, build: newPayment},
+	{Name: "CANCEL", Family: FamilyPayment, Fails: true, Legacy: true, key: keyReference, build: newPayment},
 	{Name: "CANCELLATION_CHARGEBACK", Family: FamilyDispute, Sign: Out, Legacy: true, key: keyReversal, build: newDispute},
 }
 

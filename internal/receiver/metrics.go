@@ -19,6 +19,7 @@ type metrics struct {
 	variants     prometheus.Counter
 	ack          prometheus.Histogram
 	inflight     prometheus.Gauge
+	returns      *prometheus.CounterVec
 }
 
 func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
@@ -39,13 +40,18 @@ func newMetrics(registerer prometheus.Registerer) (*metrics, error) {
 		inflight: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "ipn_inflight_requests", Help: "Requests at the public door being answered now."}),
 	}
+	m.returns = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "ipn_bank_transfer_returns_total", Help: "Shoppers who came back from their bank, by what became of what they brought."}, []string{"outcome"})
+	for _, outcome := range returnOutcomes {
+		m.returns.WithLabelValues(outcome)
+	}
 	for _, a := range answers {
 		m.requests.WithLabelValues(a.outcome)
 	}
 	if registerer == nil {
 		return m, nil
 	}
-	for _, c := range []prometheus.Collector{m.requests, m.events, m.lastEvent, m.verification, m.variants, m.ack, m.inflight} {
+	for _, c := range []prometheus.Collector{m.requests, m.events, m.lastEvent, m.verification, m.variants, m.ack, m.inflight, m.returns} {
 		if err := registerer.Register(c); err != nil {
 			return nil, fmt.Errorf("register the receiver's metrics: %w", err)
 		}

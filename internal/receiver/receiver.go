@@ -48,6 +48,8 @@ type Config struct {
 	Scope   ipn.Scope
 	Proxies ipn.Senders // declared proxies, whose X-Forwarded-For counts
 
+	Returns *Returns // nil: the door takes no shoppers who come back from their bank
+
 	Record     Record
 	Registerer prometheus.Registerer // nil: no metrics are shown
 	Now        func() time.Time      // nil: time.Now
@@ -59,6 +61,8 @@ type Receiver struct {
 	admission    *admission
 	junk         *flood
 	quarantining *semaphore.Weighted
+	returns      *flood
+	returning    *semaphore.Weighted
 	metrics      *metrics
 }
 
@@ -66,6 +70,9 @@ type Receiver struct {
 func New(c Config) (*Receiver, error) {
 	if c.Path == "" || c.Path[0] != '/' || c.MaxBody <= 0 || c.MemoryBudget <= 0 || c.Hold <= 0 || c.Record == nil || c.Decoder == nil {
 		return nil, errors.New("receiver: path, maximum body, memory budget, hold, decoder and record must all be set")
+	}
+	if r := c.Returns; r != nil && (r.Path == "" || tidy(r.Path) == tidy(c.Path) || r.Parse == nil || r.Keep == nil) {
+		return nil, errors.New("receiver: the return needs a path of its own, and ways to read and keep")
 	}
 	if !c.Policy.sound() {
 		return nil, errors.New("receiver: modes must be off, observe or enforce, and verification other than off needs secrets")
@@ -82,15 +89,20 @@ func New(c Config) (*Receiver, error) {
 		admission:    newAdmission(c.MemoryBudget, c.AdmissionWait),
 		junk:         newFlood(c.JunkPerSecond, c.JunkBurst),
 		quarantining: semaphore.NewWeighted(quarantiners),
+		returns:      newFlood(returnsPerSecond, returnsBurst),
+		returning:    semaphore.NewWeighted(returnsAtOnce),
 	}, nil
 }
 
-// Handler serves the exact path, in any method, and answers everything else 404. Duplicate and trailing slashes are
+// Handler serves the exact path, in any method, and the return where there is one; it answers everything else 404. Duplicate and trailing slashes are
 // tolerated, and nothing is ever redirected: a sender that does not follow would lose its event.
 func (rc *Receiver) Handler() http.Handler {
 	routes := chi.NewRouter()
 	routes.Use(tidySlashes)
 	routes.HandleFunc(tidy(rc.Path), rc.serve)
+	if rc.Returns != nil {
+		routes.HandleFunc(tidy(rc.Returns.Path), rc.comeBack)
+	}
 	routes.MethodNotAllowed(rc.serve)
 	routes.NotFound(func(w http.ResponseWriter, r *http.Request) { rc.answer(w, r, plain(notFound), time.Time{}) })
 	return routes

@@ -285,7 +285,7 @@ func TestAQuarantinedPostIsPromotedOnceItsKeyIsMended(t *testing.T) {
 	if receipt.Vouched != ipn.VouchedPromoted || string(receipt.Raw) != vectorBody || receipt.Digest != ipn.DigestOf([]byte(vectorBody)) {
 		t.Errorf("got %s, %q", receipt.Vouched, receipt.Raw)
 	}
-	recorded, err := d.store.Promote(t.Context(), q.ID, receipt)
+	recorded, err := d.store.Promote(t.Context(), q.ID, receipt, ipn.Act{Actor: "cli:maria", Reason: "the key is mended"})
 	must(t, err)
 	if recorded.Outcome != ipn.OutcomeNew {
 		t.Errorf("got %s", recorded.Outcome)

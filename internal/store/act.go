@@ -36,12 +36,33 @@ func (s *Store) patiently(ctx context.Context, do func(pgx.Tx) error) error {
 		}
 		return do(tx)
 	})
+	return plainOr(err)
+}
+
+// plainOr returns the errors that an act may end with as they are, and any other as one of those of known.
+func plainOr(err error) error {
 	for _, plain := range []error{nil, ipn.ErrNotFound, ipn.ErrLed, errNoReason} {
 		if errors.Is(err, plain) {
 			return plain
 		}
 	}
 	return known(err)
+}
+
+// WitnessAct adds an entry to the audit for what is no change of the record: a look at what is hidden, a list taken along.
+// It is to be asked for before the thing is done, so that what has no entry does not happen. details is anything that JSON
+// makes an object of, or nil; it holds no personal data. It fails with ipn.ErrUnavailable, and when actor or reason are
+// missing.
+func (s *Store) WitnessAct(ctx context.Context, action string, act ipn.Act, details any) error {
+	if details == nil {
+		details = struct{}{}
+	}
+	return s.witnessed(ctx, func(tx pgx.Tx) error { return Witness(ctx, tx, action, "", act, details) })
+}
+
+// witnessed runs do in a transaction, for acts that wake nobody.
+func (s *Store) witnessed(ctx context.Context, do func(pgx.Tx) error) error {
+	return plainOr(pgx.BeginFunc(ctx, s.queries, do))
 }
 
 var errNoReason = errors.New("an act needs an actor and a reason")

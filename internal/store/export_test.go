@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
 )
 
 // TakeTurn takes the turn to configure as AloneConfiguring does, and then shows no sign of life, as a frozen process.
@@ -23,6 +25,14 @@ var (
 	Known        = known
 	ConnectError = connectError
 )
+
+// Pages returns the queries for the ids of a page and their parameters, which the tests let the server explain.
+func Pages(q ipn.Question) (queries []string, args [][]any) {
+	for _, page := range pages(q) {
+		queries, args = append(queries, page.query), append(args, page.args)
+	}
+	return queries, args
+}
 
 // Limits that the tests are told rather than repeat.
 const (

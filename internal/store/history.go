@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -21,7 +20,8 @@ const factColumns = `
 	coalesce(e.merchant_transaction_id, '') as merchant_transaction_id, coalesce(e.vendor_id, '') as vendor_id,
 	coalesce(e.amount::text, '') as amount, coalesce(e.currency, '') as currency, coalesce(e.amount_usd::text, '') as amount_usd,
 	coalesce(e.tax_amount::text, '') as tax_amount, coalesce(e.tax_usd::text, '') as tax_usd,
-	coalesce(e.payment_method, '') as payment_method, coalesce(e.country, '') as country, coalesce(e.status, '') as status, e.test, e.occurred_at,
+	coalesce(e.payment_method, '') as payment_method, coalesce(e.country, '') as country,
+	coalesce(e.state, '') as state, coalesce(e.status, '') as status, e.test, e.occurred_at,
 	coalesce(e.new_contract_id, '') as new_contract_id, e.until_at, e.deposits`
 
 // countedColumns add the number of an event's variants; eventColumns its payload as well.
@@ -36,15 +36,56 @@ const fromEvents = `
 	from events e left join payloads p on p.event_id = e.id and p.received_at = e.received_at`
 
 // Events answers a Question: at most q.Limit events, newest first. It fails with ipn.ErrUnavailable.
+//
+// The page is found first, by ids alone, so that an index may answer without the rows. It is planned anew for the values that
+// are asked for: a plan that is good for a frequent one may read the whole table for a rare one.
 func (s *Store) Events(ctx context.Context, q ipn.Question) ([]ipn.Stored, error) {
-	where, args := conditions(q)
-	args = append(args, max(q.Limit, 1))
-	columns, from := eventColumns, fromEvents
-	if q.FactsOnly {
-		columns, from = countedColumns, "from events e"
+	var found []ipn.Stored
+	var err error
+	for _, page := range pages(q) {
+		query := fmt.Sprintf("select %s from (%s) as page join events e on e.id = page.id order by %s desc, e.id desc", countedColumns, page.query, placeOf(q.Order))
+		found, err = s.stored(ctx, query, append([]any{pgx.QueryExecModeCacheDescribe}, page.args...)...)
+		if err != nil || len(found) == q.Limit {
+			break
+		}
 	}
-	query := fmt.Sprintf("select %s %s %s order by e.sorted_at desc, e.id desc limit $%d", columns, from, where, len(args))
-	return s.stored(ctx, query, args...)
+	if err != nil || q.FactsOnly {
+		return found, err
+	}
+	return found, s.addPayloads(ctx, found)
+}
+
+// payloadsOf reads payloads by their ids and times. The span of all times together lets the months outside it be passed over
+// before anything is read; "offset 0" holds the planner to one look per event, whatever it believes of the table.
+const payloadsOf = `
+	select p.event_id, p.raw, p.headers from unnest($1::bigint[], $2::timestamptz[]) as page (id, at), lateral (
+		select event_id, raw, headers from payloads where event_id = page.id and received_at = page.at and received_at between $3 and $4 offset 0) as p`
+
+// addPayloads reads the payloads of events that have them still. It is a question of its own, with a plan that is kept: to plan
+// it takes longer than to answer it, since every month is a table.
+func (s *Store) addPayloads(ctx context.Context, events []ipn.Stored) error {
+	if len(events) == 0 {
+		return nil
+	}
+	first, last := events[0].ReceivedAt, events[0].ReceivedAt
+	ids, times, at := make([]int64, len(events)), make([]time.Time, len(events)), make(map[int64]*ipn.Stored, len(events))
+	for i := range events {
+		e := &events[i]
+		ids[i], times[i], at[e.ID] = e.ID, e.ReceivedAt, e
+		if e.ReceivedAt.Before(first) {
+			first = e.ReceivedAt
+		}
+		if e.ReceivedAt.After(last) {
+			last = e.ReceivedAt
+		}
+	}
+	var row eventRow
+	places := map[string]any{"event_id": &row.ID, "raw": &row.Raw, "headers": &row.Headers}
+	return readRows(ctx, s.queries, places, func() error {
+		at[row.ID].Raw, at[row.ID].Headers = row.Raw, row.Headers
+		row = eventRow{}
+		return nil
+	}, payloadsOf, ids, times, first, last)
 }
 
 // Event returns one event, or ipn.ErrNotFound.
@@ -59,93 +100,23 @@ func (s *Store) Event(ctx context.Context, id int64) (*ipn.Stored, error) {
 	return &found[0], nil
 }
 
-// conditions turns a Question into a where clause and its parameters.
-func conditions(q ipn.Question) (string, []any) {
-	r := restrict(q)
-	return r.where(), r.args
-}
-
-// restriction is a where clause in the making, beside its parameters.
-type restriction struct {
-	clauses []string
-	args    []any
-}
-
-// add appends a clause, a constant of this room, in which each question mark stands for one of values.
-func (r *restriction) add(clause string, values ...any) {
-	for _, v := range values {
-		r.args = append(r.args, v)
-		clause = strings.Replace(clause, "?", fmt.Sprintf("$%d", len(r.args)), 1)
-	}
-	r.clauses = append(r.clauses, clause)
-}
-
-func (r *restriction) where() string {
-	if len(r.clauses) == 0 {
-		return ""
-	}
-	return "where " + strings.Join(r.clauses, " and ")
-}
-
-// restrict names the events e that a Question is about. Their column names stand here and nowhere else: no text of a caller
-// becomes SQL.
-func restrict(q ipn.Question) *restriction {
-	r := &restriction{}
-	for _, c := range []struct{ column, value string }{
-		{"transaction_type", q.TransactionType},
-		{"reference_number", q.ReferenceNumber},
-		{"subscription_id", q.SubscriptionID},
-		{"merchant_transaction_id", q.MerchantTransactionID},
-		{"account_id", q.AccountID},
-		{"currency", q.Currency},
-	} {
-		if c.value != "" {
-			r.add("e."+c.column+" = ?", c.value)
-		}
-	}
-	if !q.From.IsZero() {
-		r.add("e.sorted_at >= ?", q.From)
-	}
-	if !q.To.IsZero() {
-		r.add("e.sorted_at < ?", q.To)
-	}
-	if q.Test != nil {
-		r.add("e.test = ?", *q.Test)
-	}
-	if q.Text != "" {
-		r.add("e.id in ("+anyReference+")", q.Text)
-	}
-	if q.After != nil {
-		r.add("(e.sorted_at, e.id) < (?, ?)", q.After.At, q.After.ID)
-	}
-	return r
-}
-
-// anyReference finds events by a number somebody has at hand, whichever of the indexed references it is.
-const anyReference = `
-	with wanted as (select ?::text as text)
-	select id from events, wanted where reference_number = text
-	union select id from events, wanted where subscription_id = text
-	union select id from events, wanted where merchant_transaction_id = text
-	union select id from events, wanted where account_id = text`
-
 // eventRow is an event as the query returns it.
 type eventRow struct {
-	ID                                                                             int64
-	Identity, Digest                                                               []byte
-	Verification                                                                   string
-	Receipts, Variants                                                             int64
-	ReceivedAt, LastReceivedAt, SortedAt                                           time.Time
-	Problems                                                                       json.RawMessage
-	TransactionType, ReferenceNumber, OriginalReference, ReversalReference         string
-	SubscriptionID, AccountID, ContractID, MerchantTransactionID, VendorID         string
-	Amount, Currency, AmountUSD, TaxAmount, TaxUSD, PaymentMethod, Country, Status string
-	Test                                                                           bool
-	OccurredAt, UntilAt                                                            *time.Time
-	NewContractID                                                                  string
-	Deposits                                                                       []ipn.Deposit
-	Raw                                                                            []byte
-	Headers                                                                        map[string]string
+	ID                                                                                    int64
+	Identity, Digest                                                                      []byte
+	Verification                                                                          string
+	Receipts, Variants                                                                    int64
+	ReceivedAt, LastReceivedAt, SortedAt                                                  time.Time
+	Problems                                                                              json.RawMessage
+	TransactionType, ReferenceNumber, OriginalReference, ReversalReference                string
+	SubscriptionID, AccountID, ContractID, MerchantTransactionID, VendorID                string
+	Amount, Currency, AmountUSD, TaxAmount, TaxUSD, PaymentMethod, Country, State, Status string
+	Test                                                                                  bool
+	OccurredAt, UntilAt                                                                   *time.Time
+	NewContractID                                                                         string
+	Deposits                                                                              []ipn.Deposit
+	Raw                                                                                   []byte
+	Headers                                                                               map[string]string
 }
 
 func (s *Store) stored(ctx context.Context, query string, args ...any) ([]ipn.Stored, error) {
@@ -166,7 +137,7 @@ func (r *eventRow) places() map[string]any {
 		"reversal_reference": &r.ReversalReference, "subscription_id": &r.SubscriptionID, "account_id": &r.AccountID, "contract_id": &r.ContractID,
 		"merchant_transaction_id": &r.MerchantTransactionID, "vendor_id": &r.VendorID, "amount": &r.Amount, "currency": &r.Currency,
 		"amount_usd": &r.AmountUSD, "tax_amount": &r.TaxAmount, "tax_usd": &r.TaxUSD, "payment_method": &r.PaymentMethod, "country": &r.Country,
-		"status": &r.Status, "test": &r.Test, "occurred_at": &r.OccurredAt, "until_at": &r.UntilAt, "new_contract_id": &r.NewContractID,
+		"state": &r.State, "status": &r.Status, "test": &r.Test, "occurred_at": &r.OccurredAt, "until_at": &r.UntilAt, "new_contract_id": &r.NewContractID,
 		"deposits": &r.Deposits, "raw": &r.Raw, "headers": &r.Headers,
 	}
 }
@@ -213,7 +184,7 @@ func (r *eventRow) stored() (ipn.Stored, error) {
 			TransactionType: r.TransactionType, ReferenceNumber: r.ReferenceNumber, OriginalReference: r.OriginalReference,
 			ReversalReference: r.ReversalReference, SubscriptionID: r.SubscriptionID, AccountID: r.AccountID, ContractID: r.ContractID,
 			MerchantTransactionID: r.MerchantTransactionID, VendorID: r.VendorID, Currency: r.Currency, PaymentMethod: r.PaymentMethod,
-			Country: r.Country, Status: r.Status, Test: r.Test, NewContractID: r.NewContractID, Deposits: r.Deposits,
+			Country: r.Country, State: r.State, Status: r.Status, Test: r.Test, NewContractID: r.NewContractID, Deposits: r.Deposits,
 		},
 	}
 	copy(s.Identity[:], r.Identity)

@@ -188,7 +188,7 @@ func TestQuestionsFailAsUnavailableWhileTheDatabaseIsAway(t *testing.T) {
 	_, variants := s.Variants(t.Context(), 1)
 	_, entry := s.Quarantined(t.Context(), 1)
 	_, entries := s.InQuarantine(t.Context(), 0, 1)
-	_, promotion := s.Promote(t.Context(), 1, charge("R1"))
+	_, promotion := s.Promote(t.Context(), 1, charge("R1"), byMaria)
 	_, copied := s.Quarantine(t.Context(), quarantined(ipn.ReasonNoFields, 200, "x"))
 	months := s.MakeMonths(t.Context(), noon)
 	for i, err := range []error{list, one, variants, entry, entries, promotion, copied, months} {

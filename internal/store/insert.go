@@ -22,8 +22,8 @@ const insertReceipt = `
 with event as (
     insert into events (identity, transaction_type, reference_number, original_reference, reversal_reference, subscription_id, account_id, contract_id,
                         merchant_transaction_id, vendor_id, amount, currency, amount_usd, tax_amount, tax_usd, payment_method, country, status, test, occurred_at,
-                        problems, verification, digest, content_digest, received_at, last_received_at, new_contract_id, until_at, deposits)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $25, $30, $31, $32)
+                        problems, verification, digest, content_digest, received_at, last_received_at, new_contract_id, until_at, deposits, state)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $25, $30, $31, $32, $33)
     on conflict (identity) do update set receipts = events.receipts + 1, last_received_at = greatest(events.last_received_at, excluded.last_received_at)
     returning id, receipts, content_digest
 ), payload as (
@@ -65,7 +65,7 @@ func rowOf(r *ipn.Receipt) (row, error) {
 		textOrNull(f.PaymentMethod), textOrNull(f.Country), textOrNull(f.Status), f.Test, timeOrNull(f.OccurredAt),
 		problems, string(r.Vouched), r.Digest[:], r.Content[:], r.ReceivedAt.UTC().Truncate(time.Microsecond),
 		r.Raw, r.Event.Fields.AppendJSON(nil), headers, peerOrNull(r.Peer),
-		textOrNull(f.NewContractID), timeOrNull(f.UntilAt), deposits,
+		textOrNull(f.NewContractID), timeOrNull(f.UntilAt), deposits, textOrNull(f.State),
 	}}, nil
 }
 

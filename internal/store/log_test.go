@@ -82,7 +82,7 @@ func TestEachCommitOfTheLogIsNotified(t *testing.T) {
 		commit func() error
 	}{
 		{"by the recorder", func() error { _, err := r.Record(t.Context(), charge("R1")); return err }},
-		{"by a promotion", func() error { _, err := s.Promote(t.Context(), entry, charge("R2")); return err }},
+		{"by a promotion", func() error { _, err := s.Promote(t.Context(), entry, charge("R2"), byMaria); return err }},
 	}
 	for _, tc := range commits {
 		t.Run(tc.name, func(t *testing.T) {

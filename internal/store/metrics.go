@@ -87,7 +87,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	counts, err := c.store.quarantineCounts(ctx)
+	counts, err := c.store.QuarantineCounts(ctx)
 	if err != nil {
 		return
 	}

@@ -98,9 +98,9 @@ func scanQuarantined(r pgx.CollectableRow) (*ipn.Quarantined, error) {
 	return q, nil
 }
 
-// Promote records an entry's receipt as an event and marks the entry, in one transaction and once: a second promotion,
-// also at the same moment, gives ipn.ErrNotFound.
-func (s *Store) Promote(ctx context.Context, id int64, receipt *ipn.Receipt) (ipn.Recorded, error) {
+// Promote records an entry's receipt as an event and marks the entry, in one transaction with the entry in the audit, and
+// once: a second promotion, also at the same moment, gives ipn.ErrNotFound.
+func (s *Store) Promote(ctx context.Context, id int64, receipt *ipn.Receipt, act ipn.Act) (ipn.Recorded, error) {
 	row, err := rowOf(receipt)
 	if err != nil {
 		return ipn.Recorded{}, err
@@ -122,25 +122,31 @@ func (s *Store) Promote(ctx context.Context, id int64, receipt *ipn.Receipt) (ip
 		if _, err := tx.Exec(ctx, "update quarantine set promoted_at = greatest(now(), received_at), promoted_event_id = $2 where id = $1", id, recorded.EventID); err != nil {
 			return err
 		}
+		details := map[string]any{"quarantineId": id, "eventId": recorded.EventID, "outcome": recorded.Outcome}
+		if err := Witness(ctx, tx, "promote", "", act, details); err != nil {
+			return err
+		}
 		_, err := tx.Exec(ctx, "select pg_notify($1, '')", logChannel)
 		return err
 	})
 	if err != nil {
-		return ipn.Recorded{}, known(err)
+		return ipn.Recorded{}, plainOr(err)
 	}
 	return recorded, nil
 }
 
-func (s *Store) quarantineCounts(ctx context.Context) (map[ipn.Reason]int64, error) {
-	rows, err := s.intake.Query(ctx, "select reason, count(*) from quarantine where promoted_at is null group by reason")
+// QuarantineCounts returns how many posts wait in quarantine, by reason; reasons without any are absent. It fails with
+// ipn.ErrUnavailable.
+func (s *Store) QuarantineCounts(ctx context.Context) (map[ipn.Reason]int64, error) {
+	rows, err := s.queries.Query(ctx, "select reason, count(*) from quarantine where promoted_at is null group by reason")
 	if err != nil {
-		return nil, unavailable(err)
+		return nil, known(err)
 	}
 	counts := map[ipn.Reason]int64{}
 	var reason string
 	var n int64
 	if _, err := pgx.ForEachRow(rows, []any{&reason, &n}, func() error { counts[ipn.Reason(reason)] = n; return nil }); err != nil {
-		return nil, unavailable(err)
+		return nil, known(err)
 	}
 	return counts, nil
 }

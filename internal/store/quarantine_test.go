@@ -96,11 +96,27 @@ func TestCopiesOfRefusedPostsAreBoundedAndOwnedPostsAreNot(t *testing.T) {
 				t.Errorf("a copy beyond the bounds: got %v, %v", kept, err)
 			}
 			keep(t, s, dsn, quarantined(ipn.ReasonRefusedByDatabase, 200, "0123456789"))
-			if _, err := s.Promote(t.Context(), last, charge("R1")); err != nil {
+			if _, err := s.Promote(t.Context(), last, charge("R1"), byMaria); err != nil {
 				t.Fatal(err)
 			}
 			keep(t, s, dsn, quarantined(ipn.ReasonSignatureMismatch, 401, "0123456789")) // a promotion makes room
 		})
+	}
+}
+
+func TestAPromotionWithoutAReasonIsNotDone(t *testing.T) {
+	t.Parallel()
+	dsn := pgtest.New(t)
+	s := open(t, dsn)
+	id := keep(t, s, dsn, quarantined(ipn.ReasonSignatureMismatch, 401, "transactionType=CHARGE&referenceNumber=R1"))
+	if _, err := s.Promote(t.Context(), id, charge("R1"), ipn.Act{Actor: "api:maria"}); err == nil || errors.Is(err, ipn.ErrUnavailable) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := s.Quarantined(t.Context(), id); err != nil {
+		t.Errorf("it does not wait any more: %v", err)
+	}
+	if n := ask[int](t, dsn, "select count(*) from events"); n != 0 {
+		t.Errorf("%d events were recorded", n)
 	}
 }
 
@@ -114,7 +130,7 @@ func TestAPromotionHappensOnce(t *testing.T) {
 	var callers sync.WaitGroup
 	answers := make([]answer, 8)
 	for i := range answers {
-		callers.Go(func() { answers[i].Recorded, answers[i].err = s.Promote(t.Context(), id, promoted) })
+		callers.Go(func() { answers[i].Recorded, answers[i].err = s.Promote(t.Context(), id, promoted, byMaria) })
 	}
 	callers.Wait()
 	var won []answer
@@ -132,6 +148,11 @@ func TestAPromotionHappensOnce(t *testing.T) {
 	event, err := s.Event(t.Context(), won[0].EventID)
 	if err != nil || event.Vouched != ipn.VouchedPromoted || event.Receipts != 1 {
 		t.Errorf("got %+v, %v", event, err)
+	}
+	entries, err := s.Audit(t.Context(), 0, 10)
+	want := fmt.Sprintf(`{"eventId": %d, "outcome": "new", "quarantineId": %d}`, won[0].EventID, id)
+	if err != nil || len(entries) != 1 || entries[0].Action != "promote" || entries[0].Actor != byMaria.Actor || string(entries[0].Details) != want {
+		t.Errorf("the audit: got %+v, %v, want one entry with %s", entries, err, want)
 	}
 	if _, err := s.Quarantined(t.Context(), id); !errors.Is(err, ipn.ErrNotFound) {
 		t.Errorf("the entry still waits: %v", err)
@@ -151,7 +172,7 @@ func TestAPromotionThatIsRefusedLeavesTheEntry(t *testing.T) {
 	s := open(t, dsn)
 	id := keep(t, s, dsn, quarantined(ipn.ReasonRefusedByDatabase, 200, "transactionType=CHARGE&referenceNumber=R1"))
 	var refused *ipn.RefusedError
-	if _, err := s.Promote(t.Context(), id, charge("R1")); !errors.As(err, &refused) {
+	if _, err := s.Promote(t.Context(), id, charge("R1"), byMaria); !errors.As(err, &refused) {
 		t.Errorf("got %v, want a RefusedError", err)
 	}
 	if _, err := s.Quarantined(t.Context(), id); err != nil {

@@ -13,6 +13,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -53,6 +54,8 @@ type Store struct {
 	queries *pgxpool.Pool
 
 	quarantineRows, quarantineBytes int64
+
+	returnsKept atomic.Int64 // by this process
 }
 
 const intakeConnections = 3 // for the recorder and quarantine
@@ -113,6 +116,7 @@ func newPool(ctx context.Context, c Config, purpose string, size int32, statemen
 	params["search_path"] = "public"
 	params["default_transaction_isolation"] = "read committed" // the log lock's argument needs a snapshot taken after it
 	params["idle_in_transaction_session_timeout"] = "10000"
+	params["jit"] = "off" // compiling a plan takes longer than our queries do
 	if statementTimeout > 0 {
 		params["statement_timeout"] = fmt.Sprint(statementTimeout.Milliseconds())
 	}

@@ -17,10 +17,10 @@ import (
 // fifth transaction a refund far behind it, or the renewals of 5,000 subscriptions.
 const fillLog = `
 	insert into events (identity, transaction_type, reference_number, reversal_reference, subscription_id, account_id, merchant_transaction_id, amount, currency,
-		amount_usd, tax_amount, tax_usd, payment_method, country, test, occurred_at, verification, digest, content_digest, received_at, last_received_at)
+		amount_usd, tax_amount, tax_usd, payment_method, country, state, contract_id, test, occurred_at, verification, digest, content_digest, received_at, last_received_at)
 	select sha256(n::text::bytea), case when reversal then 'REFUND' when $1 = 'renewals' then 'RECURRING' else 'CHARGE' end,
 		(case when reversal then n - 10000 else n end + 1000000000)::text, case when reversal then n::text end, case when $1 = 'renewals' then (n % 5000 + 7000000)::text end,
-		(n % 9973)::text, 'order-' || n, 21.00, 'EUR', 22.84, 3.35, 3.65, 'CC', 'de', false,
+		(n % 9973)::text, 'order-' || n, 21.00, 'EUR', 22.84, 3.35, 3.65, 'CC', (array['DE', 'US', 'FR', 'GB'])[1 + n % 4], case when n % 4 = 1 then (array['CA', 'NY', 'TX', 'WA', 'FL'])[1 + n % 5] end, (2000000 + n % 40)::text, false,
 		date_trunc('minute', timestamptz '2024-05-01' + n * interval '1 second'), 'signature', sha256(n::text::bytea), sha256(n::text::bytea), timestamptz '2024-06-01', timestamptz '2024-06-01'
 	from (select n, $1 = 'refunds' and n > 10000 and n % 5 = 0 as reversal from generate_series(1, 50000) n) as n`
 
@@ -75,8 +75,8 @@ func projectAll(b *testing.B, dsn string, events []ipn.Stored, size int) {
 	for done := 0; done < b.N; {
 		if at >= len(events) {
 			b.StopTimer()
-			d.execute("truncate movements, unbooked, transactions, subscriptions, disputes, daily_totals")
-			d.execute("update ledger_reach set event_id = 0")
+			d.execute("truncate movements, unbooked, transactions, subscriptions, disputes, daily_totals, declines, daily_declines, tax_totals, contract_totals")
+			d.execute("update ledger_reach set event_id = 0, declines = 0")
 			d.execute("checkpoint")
 			at = 0
 			b.StartTimer()

@@ -15,6 +15,9 @@ type change struct {
 	settled []ipn.Unbooked // to be taken away
 	left    []ipn.Unbooked // to be written
 	totals  []ipn.Total    // by how much the daily totals grow; counts and sums may be negative
+
+	recovered []decline // to be taken away
+	failed    []decline // to be written
 }
 
 // changes compares what stands booked of some events with what follows from them now.
@@ -23,6 +26,7 @@ func changes(have, want Books) change {
 	c.gone, c.booked = differences(have.Movements, want.Movements, lineOf, sameMovement)
 	c.settled, c.left = differences(have.Unbooked, want.Unbooked, noteOf, func(a, b *ipn.Unbooked) bool { return *a == *b })
 	c.totals = growth(c.gone, c.booked)
+	c.recovered, c.failed = differences(have.declines, want.declines, func(d *decline) int64 { return d.event }, func(a, b *decline) bool { return *a == *b })
 	return c
 }
 
@@ -70,6 +74,7 @@ func noteOf(u *ipn.Unbooked) note { return note{u.EventID, u.Reason} }
 func sameMovement(a, b *ipn.Movement) bool {
 	return lineOf(a) == lineOf(b) && a.Kind == b.Kind && a.Test == b.Test &&
 		a.ReferenceNumber == b.ReferenceNumber && a.SubscriptionID == b.SubscriptionID &&
+		a.Country == b.Country && a.State == b.State && a.ContractID == b.ContractID &&
 		a.At.Equal(b.At) && a.Currency == b.Currency &&
 		a.Amount.Equal(b.Amount) && sameAmount(a.Tax, b.Tax) && sameAmount(a.AmountUSD, b.AmountUSD)
 }

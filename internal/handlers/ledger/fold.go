@@ -13,6 +13,8 @@ type Books struct {
 	Transactions  []ipn.Transaction
 	Subscriptions []ipn.SubscriptionBook
 	Disputes      []ipn.DisputeBook
+
+	declines []decline // the failures that count
 }
 
 // Key names one transaction or one subscription in the live books or in those of test orders, which never mix.

@@ -10,11 +10,12 @@ import (
 	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
 )
 
-// extendReach moves the reach of the books up to a batch and returns where it was. The lock on its one row is held
-// until the transaction ends: two writers of the books would wait for each other here.
+// extendReach moves the reach of the books up to a batch and returns where it was, and up to where declines were
+// counted. The lock on its one row is held until the transaction ends: two writers of the books would wait for each
+// other here.
 const extendReach = `
-	update ledger_reach r set event_id = greatest(r.event_id, $1)
-	from (select event_id from ledger_reach for update) as before returning before.event_id`
+	update ledger_reach r set (event_id, declines) = (greatest(r.event_id, $1), greatest(r.event_id, $1))
+	from (select event_id, declines from ledger_reach for update) as before returning before.event_id, before.declines`
 
 // loadOthers reads the events of the batch's keys that are not in the batch; an event of two keys comes twice. "offset
 // 0" holds the planner to one look into the index per key, whatever it believes of the table; columns are put into
@@ -32,14 +33,14 @@ const loadOthers = `
 		coalesce(transaction_type, ''), coalesce(reference_number, ''), coalesce(original_reference, ''), coalesce(reversal_reference, ''),
 		coalesce(subscription_id, ''), coalesce(account_id, ''), coalesce(contract_id, ''), coalesce(new_contract_id, ''),
 		coalesce(merchant_transaction_id, ''), coalesce(vendor_id, ''), coalesce(currency, ''), coalesce(payment_method, ''),
-		coalesce(country, ''), coalesce(status, ''),
+		coalesce(country, ''), coalesce(state, ''), coalesce(status, ''),
 		coalesce(amount::text, ''), coalesce(amount_usd::text, ''), coalesce(tax_amount::text, ''), coalesce(tax_usd::text, ''), deposits
 	from near left join unnest($5::bigint[]) as batch (id) on batch.id = near.id
 	where batch.id is null`
 
-// load extends the reach to the batch, adds the other events of its keys, and returns the reach before. Nothing was
-// ever booked of an event beyond that.
-func (t *touched) load(ctx context.Context, tx pgx.Tx) (before int64, err error) {
+// load extends the reach to the batch, adds the other events of its keys, and returns the reach before, and up to where
+// declines were counted. Nothing was ever booked of an event beyond the reach.
+func (t *touched) load(ctx context.Context, tx pgx.Tx) (before, counted int64, err error) {
 	transactions, ofTest := split(t.transactions)
 	subscriptions, ofTestToo := split(t.subscriptions)
 	ids := make([]int64, 0, len(t.batch))
@@ -47,9 +48,9 @@ func (t *touched) load(ctx context.Context, tx pgx.Tx) (before int64, err error)
 		ids = append(ids, id)
 	}
 	batch := &pgx.Batch{}
-	batch.Queue(extendReach, t.last).QueryRow(func(row pgx.Row) error { return row.Scan(&before) })
+	batch.Queue(extendReach, t.last).QueryRow(func(row pgx.Row) error { return row.Scan(&before, &counted) })
 	batch.Queue(loadOthers, transactions, ofTest, subscriptions, ofTestToo, ids).Query(t.add)
-	return before, tx.SendBatch(ctx, batch).Close()
+	return before, counted, tx.SendBatch(ctx, batch).Close()
 }
 
 // split turns keys into two columns.
@@ -78,7 +79,7 @@ func readEvent(row pgx.CollectableRow) (ipn.Stored, error) {
 		&f.TransactionType, &f.ReferenceNumber, &f.OriginalReference, &f.ReversalReference,
 		&f.SubscriptionID, &f.AccountID, &f.ContractID, &f.NewContractID,
 		&f.MerchantTransactionID, &f.VendorID, &f.Currency, &f.PaymentMethod,
-		&f.Country, &f.Status,
+		&f.Country, &f.State, &f.Status,
 		&amounts[0], &amounts[1], &amounts[2], &amounts[3], &f.Deposits)
 	if err != nil {
 		return e, err
@@ -103,7 +104,8 @@ func timeOf(t *time.Time) time.Time {
 
 const (
 	loadMovements = `
-		select event_id, line, kind, test, coalesce(reference_number, ''), coalesce(subscription_id, ''), at, currency, amount::text, tax::text, amount_usd::text
+		select event_id, line, kind, test, coalesce(reference_number, ''), coalesce(subscription_id, ''), at, currency, amount::text, tax::text, amount_usd::text,
+			coalesce(country, ''), coalesce(state, ''), coalesce(contract_id, '')
 		from movements where event_id = any($1)`
 	loadUnbooked = `select event_id, reason, test, coalesce(reference_number, '') from unbooked where event_id = any($1)`
 )
@@ -111,16 +113,29 @@ const (
 // loadBooked reads what stands booked of the events that the batch decides about. Events beyond the old reach have
 // nothing yet, which spares the usual batch, one of new charges, the question.
 func (t *touched) loadBooked(ctx context.Context, tx pgx.Tx, before int64) (booked Books, err error) {
-	var old []int64
+	var old, failed []int64
 	for i := range t.events {
-		if e := &t.events[i]; e.ID <= before && t.owns(e) {
+		e := &t.events[i]
+		if e.ID > before {
+			continue
+		}
+		if t.owns(e) {
 			old = append(old, e.ID)
 		}
+		if _, fails := attemptOf(e); fails && t.wholeAttempt(e) {
+			failed = append(failed, e.ID)
+		}
 	}
-	if len(old) == 0 {
+	if len(old)+len(failed) == 0 {
 		return Books{}, nil
 	}
 	batch := &pgx.Batch{}
+	if len(failed) > 0 {
+		batch.Queue(loadDeclines, failed).Query(func(rows pgx.Rows) (err error) {
+			booked.declines, err = pgx.CollectRows(rows, readDecline)
+			return err
+		})
+	}
 	batch.Queue(loadMovements, old).Query(func(rows pgx.Rows) (err error) {
 		booked.Movements, err = pgx.CollectRows(rows, readMovement)
 		return err
@@ -137,7 +152,8 @@ func (t *touched) loadBooked(ctx context.Context, tx pgx.Tx, before int64) (book
 
 func readMovement(row pgx.CollectableRow) (ipn.Movement, error) {
 	var m ipn.Movement
-	err := row.Scan(&m.EventID, &m.Line, &m.Kind, &m.Test, &m.ReferenceNumber, &m.SubscriptionID, &m.At, &m.Currency, &m.Amount, &m.Tax, &m.AmountUSD)
+	err := row.Scan(&m.EventID, &m.Line, &m.Kind, &m.Test, &m.ReferenceNumber, &m.SubscriptionID, &m.At, &m.Currency, &m.Amount, &m.Tax, &m.AmountUSD,
+		&m.Country, &m.State, &m.ContractID)
 	m.At = m.At.UTC()
 	return m, err
 }

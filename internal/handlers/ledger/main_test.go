@@ -132,6 +132,7 @@ func (d *desk) wantBooks(events []ipn.Stored) {
 	want := ledger.Fold(events)
 	d.wantMoney(want)
 	d.wantTotals()
+	d.wantDeclines()
 	for _, book := range want.Transactions {
 		got, err := d.reader.Transaction(d.Context(), book.ReferenceNumber, book.Test)
 		d.wantSame("transaction "+book.ReferenceNumber, got, book, err)
@@ -173,7 +174,7 @@ func (d *desk) wantMoney(want ledger.Books) {
 	var movements, unbooked []string
 	for _, m := range want.Movements {
 		movements = append(movements, fmt.Sprintf("%d/%d %s %t %s %s %s %s %s %s%s", m.EventID, m.Line, m.Kind, m.Test, m.ReferenceNumber, m.SubscriptionID,
-			m.At.Format(time.RFC3339), m.At.Format(time.DateOnly), m.Currency, m.Amount, optional(" tax=", m.Tax)+optional(" usd=", m.AmountUSD)))
+			m.At.Format(time.RFC3339), m.At.Format(time.DateOnly), m.Currency, m.Amount, optional(" tax=", m.Tax)+optional(" usd=", m.AmountUSD)+fmt.Sprintf(" %s/%s/%s", m.Country, m.State, m.ContractID)))
 	}
 	for _, u := range want.Unbooked {
 		unbooked = append(unbooked, fmt.Sprintf("%d %t %s %s", u.EventID, u.Test, u.ReferenceNumber, u.Reason))
@@ -181,7 +182,8 @@ func (d *desk) wantMoney(want ledger.Books) {
 	d.wantLines("movements", d.column(`
 		select event_id || '/' || line || ' ' || kind || ' ' || test::text || ' ' || coalesce(reference_number, '') || ' ' || coalesce(subscription_id, '') || ' ' ||
 			to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') || ' ' || day || ' ' || currency || ' ' || trim_scale(amount) ||
-			coalesce(' tax=' || trim_scale(tax), '') || coalesce(' usd=' || trim_scale(amount_usd), '')
+			coalesce(' tax=' || trim_scale(tax), '') || coalesce(' usd=' || trim_scale(amount_usd), '') ||
+			' ' || coalesce(country, '') || '/' || coalesce(state, '') || '/' || coalesce(contract_id, '')
 		from movements`), movements)
 	d.wantLines("unbooked", d.column("select event_id || ' ' || test::text || ' ' || coalesce(reference_number, '') || ' ' || reason from unbooked"), unbooked)
 }
@@ -218,19 +220,57 @@ func (d *desk) wantDisputes(want []ipn.DisputeBook) {
 	}
 }
 
-// wantTotals checks that the daily totals are the plain sums of the movements.
+// wantTotals checks that everything that is kept as a sum is the plain sum of what stands, in SQL that knows nothing of how
+// it was kept.
 func (d *desk) wantTotals() {
 	d.Helper()
-	differing := d.column(`
-		with plain as (
-			select test, day, kind, currency, count(*) as n, sum(amount) as amount, coalesce(sum(tax), 0) as tax, coalesce(sum(amount_usd), 0) as amount_usd
-			from movements group by 1, 2, 3, 4
-		), kept as (
-			select test, day, kind, currency, n, amount, tax, amount_usd from daily_totals
-		)
-		select 'extra: ' || x::text from (table kept except table plain) x
-		union all select 'missing: ' || x::text from (table plain except table kept) x`)
+	d.wantSums("daily_totals", "tax_totals", "contract_totals", "daily_declines")
+}
+
+func (d *desk) wantSums(tables ...string) {
+	d.Helper()
+	for _, sum := range []struct{ table, plain string }{
+		{"daily_totals", "select test, day, kind, currency, count(*), sum(amount), coalesce(sum(tax), 0), coalesce(sum(amount_usd), 0) from movements group by 1, 2, 3, 4"},
+		{"tax_totals", `
+			select test, 'day' as per, day, kind, coalesce(country, ''), coalesce(state, ''), currency, count(*), sum(amount), sum(coalesce(tax, 0)), sum((tax is null)::int)
+			from movements where kind <> 'payout' group by 1, 3, 4, 5, 6, 7
+			union all select test, 'month', (to_char(day, 'YYYY-MM') || '-01')::date, kind, coalesce(country, ''), coalesce(state, ''), currency,
+				count(*), sum(amount), sum(coalesce(tax, 0)), sum((tax is null)::int)
+			from movements where kind <> 'payout' group by 1, 3, 4, 5, 6, 7`},
+		{"contract_totals", `
+			select test, 'day' as per, day, kind, coalesce(contract_id, ''), currency, count(*), sum(amount), sum(coalesce(amount_usd, 0))
+			from movements where kind <> 'payout' group by 1, 3, 4, 5, 6
+			union all select test, 'month', (to_char(day, 'YYYY-MM') || '-01')::date, kind, coalesce(contract_id, ''), currency, count(*), sum(amount), sum(coalesce(amount_usd, 0))
+			from movements where kind <> 'payout' group by 1, 3, 4, 5, 6`},
+		{"daily_declines", "select test, day, count(*) from declines group by 1, 2"},
+	} {
+		if slices.Contains(tables, sum.table) {
+			d.wantRows(sum.table, "select * from "+sum.table, sum.plain)
+		}
+	}
+}
+
+// wantDeclines checks what counts as a failure: of each payer and day, what the most talkative type told.
+func (d *desk) wantDeclines() {
+	d.Helper()
+	d.wantRows("declines by day", "select test, day, n from daily_declines", `
+		select test, day, sum(most) from (
+			select test, day, payer, max(n) as most from (
+				select test, (sorted_at at time zone 'UTC')::date as day, transaction_type, count(*) as n,
+					case when subscription_id is not null then 'sub ' || subscription_id when reference_number is not null then 'ref ' || reference_number else 'event ' || id end as payer
+				from events where transaction_type in ('DECLINE', 'FRAUD_DECLINE', 'CC_CHARGE_FAILED', 'CANCEL', 'SUBSCRIPTION_CHARGE_FAILURE')
+					and id <= (select event_id from ledger_reach)
+				group by 1, 2, 3, 5) as by_type
+			group by 1, 2, 3) as by_payer
+		group by 1, 2`)
+}
+
+// wantRows compares two queries, row by row.
+func (d *desk) wantRows(what, got, want string) {
+	d.Helper()
+	differing := d.column("with got as (" + got + "), want as (" + want + `)
+		select 'extra: ' || x::text from (table got except table want) x union all select 'missing: ' || x::text from (table want except table got) x`)
 	if len(differing) > 0 {
-		d.Errorf("the daily totals are not the sums of the movements:\n%s", strings.Join(differing, "\n"))
+		d.Errorf("%s:\n%s", what, strings.Join(differing, "\n"))
 	}
 }

@@ -37,6 +37,7 @@ var kinds = map[ipn.MovementKind]struct {
 // booking is the money of one reference number, or of one event that has none.
 type booking struct {
 	reference string
+	charge    origin // of the first charge that tells it, for reversals that do not
 	movements []ipn.Movement
 	unbooked  []ipn.Unbooked
 	takings   map[string][]ipn.Movement // what each dispute took, by reversal number
@@ -50,6 +51,11 @@ type booking struct {
 // to zero whatever its news said; a dispute known by its news alone moves nothing at all.
 func bookAll(reference string, entries []*entry, disputes []*dispute) booking {
 	b := booking{reference: reference}
+	for _, e := range entries {
+		if kinds[e.kind].side == charges {
+			b.charge = b.charge.or(originOf(e))
+		}
+	}
 	told := tellers(entries)
 	for _, e := range entries {
 		switch key := e.reversal(); {
@@ -195,6 +201,7 @@ func (b *booking) giveBack(d *dispute) {
 	for i, taken := range takings {
 		m := b.movement(d.turned, line+i, ipn.MoveChargebackReversal, taken.Currency, ipn.Money{})
 		m.Amount, m.Tax, m.AmountUSD = taken.Amount.Neg(), negated(taken.Tax), negated(taken.AmountUSD)
+		m.Country, m.State, m.ContractID = taken.Country, taken.State, taken.ContractID // so that each of them nets to zero too
 		b.movements = append(b.movements, m)
 	}
 }
@@ -205,6 +212,10 @@ func (b *booking) movement(e *entry, line int, kind ipn.MovementKind, currency s
 	m := ipn.Movement{
 		EventID: e.ID, Line: line, Kind: kind, Test: e.Facts.Test,
 		ReferenceNumber: b.reference, SubscriptionID: e.Facts.SubscriptionID, At: when(e.Stored), Currency: currency,
+	}
+	if kinds[kind].side != beside {
+		from := originOf(e).or(b.charge)
+		m.Country, m.State, m.ContractID = from.country, from.state, from.contract
 	}
 	value := signed(kinds[kind].sign, amount)
 	m.Amount = value.Decimal

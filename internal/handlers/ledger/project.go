@@ -24,9 +24,14 @@ func Project(ctx context.Context, tx pgx.Tx, events []ipn.Stored) error {
 		return nil
 	}
 	t := touchedBy(events)
-	before, err := t.load(ctx, tx)
+	before, counted, err := t.load(ctx, tx)
 	if err != nil {
 		return fmt.Errorf("load the events of the batch's keys: %w", err)
+	}
+	if counted < before {
+		if err := countDeclines(ctx, tx, before); err != nil {
+			return fmt.Errorf("count the declines anew: %w", err)
+		}
 	}
 	have, err := t.loadBooked(ctx, tx, before)
 	if err != nil {
@@ -65,6 +70,9 @@ func touchedBy(events []ipn.Stored) *touched {
 		if key, ok := SubscriptionKey(e); ok {
 			t.subscriptions[key] = true
 		}
+		if a, failed := attemptOf(e); failed && a.reference != "" {
+			t.transactions[Key{Test: a.test, ID: a.reference}] = true // also of a type that belongs to no transaction
+		}
 	}
 	return t
 }
@@ -88,7 +96,9 @@ func (t *touched) belongs(e *ipn.Stored) bool {
 // have none.
 func (t *touched) fold() Books {
 	order := inOrder(t.events)
-	return fold(only(order, t.owns), only(order, t.belongs))
+	books := fold(only(order, t.owns), only(order, t.belongs))
+	books.declines = t.declines()
+	return books
 }
 
 // only returns the entries to keep, in their order.

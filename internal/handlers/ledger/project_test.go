@@ -20,14 +20,16 @@ func jumble(random *rand.Rand, n int) []string {
 	for i := range bodies {
 		form := url.Values{
 			"transactionType": {pick("CHARGE", "CHARGE", "RECURRING", "REFUND", "CANCELLATION_REFUND", "PENDING_REFUND", "CHARGEBACK", "CHARGEBACK_STATUS_CHANGED",
-				"CANCELLATION_CHARGEBACK", "RDR", "AUTH_ONLY", "DECLINE", "CANCELLATION", "CANCEL_ON_RENEWAL", "CONTRACT_CHANGE", "SUBSCRIPTION_CHARGE_FAILURE", "PAYOUT", "TOMORROW")},
+				"CANCELLATION_CHARGEBACK", "RDR", "AUTH_ONLY", "DECLINE", "CANCELLATION", "CANCEL_ON_RENEWAL", "CONTRACT_CHANGE", "SUBSCRIPTION_CHARGE_FAILURE", "CC_CHARGE_FAILED",
+				"FRAUD_DECLINE", "PAYOUT", "TOMORROW")},
 			"invoiceChargeAmount": {pick("21.00", "100", "7.125", "-21.00", "0.00", "1,234.5", "x", "")}, "invoiceChargeCurrency": {pick("EUR", "JPY", "KWD", "USD", "Euro")},
 			"referenceNumber": {pick("R1", "R2", "R3", "R4", "R5", "R6", "")}, "reversalRefNum": {pick("D1", "D2", "D3", "")}, "subscriptionId": {pick("S1", "S2", "", "")},
-			"transactionDate": {pick("05/01/2024 10:00 AM", "05/02/2024 11:59 PM", "05/03/2024 12:00 AM", "12/31/2023 07:00 PM", "")}, "testMode": {pick("N", "N", "Y")},
+			"transactionDate": {pick("05/01/2024 10:00 AM", "05/02/2024 11:59 PM", "05/03/2024 12:00 AM", "12/31/2023 07:00 PM", "06/30/2024 05:30 PM", "")}, "testMode": {pick("N", "N", "Y")},
 			"reversalAmount": {pick("9.00", "21.00", "-100", "")}, "cbStatus": {pick("NEW", "IN_PROCESS", "Completed_Won", "COMPLETED_LOST", "STRANGE", "")},
 			"taxChargeAmount": {pick("3.35", "0", "")}, "invoiceAmountUSD": {pick("22.84", "")}, "untilDate": {pick("06/01/2024 12:00 AM", "")},
 			"amount[0]": {pick("5.00", "x")}, "currency[0]": {pick("EUR", "JPY")}, "amount[1]": {pick("7", "")}, "currency[1]": {pick("USD", "")},
 			"oldContractId": {pick("P1", "P2")}, "newContractId": {pick("P1", "P2")}, "accountId": {pick("A1", "A2", "")}, "merchantTransactionId": {pick("M1", "")},
+			"country": {pick("US", "us", "de", "")}, "state": {pick("CA", "ca", "NY", "")}, "contractId": {pick("P1", "P2", "")},
 		}
 		bodies[i] = form.Encode()
 		if i > 0 && random.IntN(5) == 0 {
@@ -101,7 +103,9 @@ func TestAReplayWritesNothing(t *testing.T) {
 	places := func() []string {
 		return d.column(`select ctid || ' ' || xmin::text from movements union all select ctid || ' ' || xmin::text from transactions union all
 			select ctid || ' ' || xmin::text from subscriptions union all select ctid || ' ' || xmin::text from disputes union all
-			select ctid || ' ' || xmin::text from unbooked union all select ctid || ' ' || xmin::text from daily_totals order by 1`)
+			select ctid || ' ' || xmin::text from unbooked union all select ctid || ' ' || xmin::text from daily_totals union all
+			select ctid || ' ' || xmin::text from daily_declines union all select ctid || ' ' || xmin::text from declines union all select ctid || ' ' || xmin::text from tax_totals union all
+			select ctid || ' ' || xmin::text from contract_totals order by 1`)
 	}
 	before := places()
 	d.project(d.log())

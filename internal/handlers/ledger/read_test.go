@@ -26,7 +26,7 @@ func TestABookThatIsNotThereIsNotFound(t *testing.T) {
 	}
 }
 
-func TestDisputesAreListedInPagesLastOpenedFirst(t *testing.T) {
+func TestDisputesAreListedInPagesByTheirOpening(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	for _, line := range []string{
@@ -42,7 +42,12 @@ func TestDisputesAreListedInPagesLastOpenedFirst(t *testing.T) {
 		want string
 	}{
 		{"all", ipn.DisputeQuestion{}, "D5 D2 D4 D3 D1 "},
+		{"all, the oldest first", ipn.DisputeQuestion{OldestFirst: true}, "D1 D3 D4 D2 D5 "},
 		{"open ones", ipn.DisputeQuestion{State: ipn.DisputeOpen}, "D2 D4 D3 D1 "},
+		{"open ones, the oldest first", ipn.DisputeQuestion{State: ipn.DisputeOpen, OldestFirst: true}, "D1 D3 D4 D2 "},
+		{"of a charge", ipn.DisputeQuestion{ReferenceNumber: "R2"}, "D4 D3 "},
+		{"of a charge, the oldest first", ipn.DisputeQuestion{ReferenceNumber: "R1", OldestFirst: true}, "D1 D2 "},
+		{"of a charge, lost ones", ipn.DisputeQuestion{ReferenceNumber: "R1", State: ipn.DisputeLost}, ""},
 		{"lost ones", ipn.DisputeQuestion{State: ipn.DisputeLost}, "D5 "},
 		{"of test orders", ipn.DisputeQuestion{Test: true}, "D6 "},
 	} {
@@ -191,6 +196,13 @@ func TestAReaderSaysWhenTheDatabaseIsAway(t *testing.T) {
 		"disputes":     func() error { _, err := reader.Disputes(t.Context(), ipn.DisputeQuestion{}); return err },
 		"unbooked":     func() error { _, err := reader.Unbooked(t.Context(), ipn.UnbookedQuestion{}); return err },
 		"totals":       func() error { _, err := reader.Totals(t.Context(), ipn.TotalsQuestion{}); return err },
+		"balance":      func() error { _, err := reader.Balance(t.Context(), ipn.Span{}); return err },
+		"taxes":        func() error { _, err := reader.Taxes(t.Context(), ipn.Span{}); return err },
+		"contracts":    func() error { _, err := reader.Contracts(t.Context(), ipn.Span{}, 1); return err },
+		"rates":        func() error { _, err := reader.Rates(t.Context(), ipn.Span{}); return err },
+		"ages":         func() error { _, err := reader.DisputeAges(t.Context(), ipn.DisputeAgesQuestion{}); return err },
+		"movements":    func() error { _, err := reader.Movements(t.Context(), ipn.MovementQuestion{}); return err },
+		"a list":       func() error { _, err := reader.Subscriptions(t.Context(), ipn.SubscriptionQuestion{}); return err },
 	} {
 		if err := ask(); !errors.Is(err, ipn.ErrUnavailable) {
 			t.Errorf("%s: %v, want ipn.ErrUnavailable", name, err)

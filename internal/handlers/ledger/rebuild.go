@@ -54,6 +54,10 @@ var books = []book{
 	{"subscriptions", "subscription_id, test"},
 	{"disputes", "reference_number, reversal_reference, test"},
 	{"daily_totals", "test, day, kind, currency"},
+	{"declines", "event_id"},
+	{"daily_declines", "test, day"},
+	{"tax_totals", "test, per, day, kind, country, state, currency"},
+	{"contract_totals", "test, per, day, kind, contract_id, currency"},
 }
 
 // RebuildAt is Rebuild in a transaction of its own on a connection of its own. What it found is mended when it returns
@@ -100,14 +104,21 @@ func Rebuild(ctx context.Context, tx pgx.Tx, upTo int64, next Next, progress fun
 		return report, err
 	}
 	for _, b := range books {
-		found, err := b.prove(ctx, tx)
+		found, err := b.compare(ctx, tx)
 		if err != nil {
 			return report, fmt.Errorf("compare %s: %w", b.table, err)
 		}
 		report.Tables = append(report.Tables, found)
 	}
+	if !report.Equal() {
+		for _, b := range books { // every one: what is done to movements moves the sums of them
+			if err := execute(ctx, tx, b.statement(clearBook), b.statement(fillBook)); err != nil {
+				return report, fmt.Errorf("mend %s: %w", b.table, err)
+			}
+		}
+	}
 	return report, execute(ctx, tx,
-		"update public.ledger_reach set event_id = greatest(public.ledger_reach.event_id, r.event_id) from ledger_rebuild.ledger_reach r",
+		"update public.ledger_reach l set (event_id, declines) = (greatest(l.event_id, r.event_id), greatest(l.event_id, r.event_id)) from ledger_rebuild.ledger_reach r",
 		"drop schema ledger_rebuild cascade")
 }
 
@@ -125,6 +136,10 @@ func aside(ctx context.Context, tx pgx.Tx, build func() error) error {
 		"create unlogged table ledger_rebuild.subscriptions (like public.subscriptions including all)",
 		"create unlogged table ledger_rebuild.disputes (like public.disputes including all)",
 		"create unlogged table ledger_rebuild.daily_totals (like public.daily_totals including all)",
+		"create unlogged table ledger_rebuild.declines (like public.declines including all)",
+		"create unlogged table ledger_rebuild.daily_declines (like public.daily_declines including all)",
+		"create unlogged table ledger_rebuild.tax_totals (like public.tax_totals including all)",
+		"create unlogged table ledger_rebuild.contract_totals (like public.contract_totals including all)",
 		"create unlogged table ledger_rebuild.ledger_reach (like public.ledger_reach including all)",
 		"insert into ledger_rebuild.ledger_reach default values",
 		"set local search_path = ledger_rebuild, public")
@@ -133,6 +148,9 @@ func aside(ctx context.Context, tx pgx.Tx, build func() error) error {
 	}
 	if err := build(); err != nil {
 		return err
+	}
+	if err := execute(ctx, tx, addUpTaxes, addUpContracts); err != nil {
+		return fmt.Errorf("add up the new movements: %w", err)
 	}
 	if _, err := tx.Exec(ctx, "select set_config('search_path', $1, true)", path); err != nil {
 		return fmt.Errorf("set the search path back: %w", err)
@@ -165,7 +183,22 @@ func replay(ctx context.Context, tx pgx.Tx, target int64, next Next, progress fu
 	return read, nil
 }
 
-// The statements of a comparison, for any book: %[1]s is its table, %[2]s its key. The columns of both sides are the
+// The sums that the triggers of the live movements keep are made at once of the new ones, which have no triggers.
+const (
+	addUpTaxes = `
+		insert into ledger_rebuild.tax_totals (test, per, day, kind, country, state, currency, n, amount, tax, untold)
+		select m.test, p.per, p.day, m.kind, coalesce(m.country, ''), coalesce(m.state, ''), m.currency,
+			count(*), sum(m.amount), coalesce(sum(m.tax), 0), count(*) filter (where m.tax is null)
+		from ledger_rebuild.movements m, lateral (values ('day', m.day), ('month', date_trunc('month', m.day::timestamp)::date)) as p (per, day)
+		where m.kind <> 'payout' group by 1, 2, 3, 4, 5, 6, 7`
+	addUpContracts = `
+		insert into ledger_rebuild.contract_totals (test, per, day, kind, contract_id, currency, n, amount, amount_usd)
+		select m.test, p.per, p.day, m.kind, coalesce(m.contract_id, ''), m.currency, count(*), sum(m.amount), coalesce(sum(m.amount_usd), 0)
+		from ledger_rebuild.movements m, lateral (values ('day', m.day), ('month', date_trunc('month', m.day::timestamp)::date)) as p (per, day)
+		where m.kind <> 'payout' group by 1, 2, 3, 4, 5, 6`
+)
+
+// The statements of a comparison and of the mending, for any book: %[1]s is its table, %[2]s its key. The columns of both sides are the
 // same and in one order, as one was made like the other.
 const (
 	compareBook = `
@@ -182,17 +215,14 @@ const (
 		select made.* from ledger_rebuild.%[1]s made left join public.%[1]s stood using (%[2]s) where stood.ctid is null`
 )
 
-// prove compares the standing table with the one made, and mends it where it differs.
-func (b book) prove(ctx context.Context, tx pgx.Tx) (TableReport, error) {
+// compare compares the standing table with the one made.
+func (b book) compare(ctx context.Context, tx pgx.Tx) (TableReport, error) {
 	found := TableReport{Table: b.table}
 	if err := execute(ctx, tx, b.statement("analyze ledger_rebuild.%[1]s")); err != nil {
 		return found, err
 	}
 	err := tx.QueryRow(ctx, b.statement(compareBook)).Scan(&found.Rows, &found.Missing, &found.Extra, &found.Differing)
-	if err != nil || found.Equal() {
-		return found, err
-	}
-	return found, execute(ctx, tx, b.statement(clearBook), b.statement(fillBook))
+	return found, err
 }
 
 // statement fills in names, which are all constants of this file.

@@ -16,7 +16,7 @@ import (
 var names = map[string]string{
 	"ref": "referenceNumber", "rev": "reversalRefNum", "sub": "subscriptionId", "acc": "accountId", "mti": "merchantTransactionId",
 	"amount": "invoiceChargeAmount", "cur": "invoiceChargeCurrency", "reversal": "reversalAmount", "tax": "taxChargeAmount", "usd": "invoiceAmountUSD",
-	"status": "cbStatus", "result": "resultCode", "until": "untilDate", "plan": "contractId", "from": "oldContractId", "to": "newContractId", "test": "testMode",
+	"status": "cbStatus", "result": "resultCode", "until": "untilDate", "plan": "contractId", "country": "country", "state": "state", "from": "oldContractId", "to": "newContractId", "test": "testMode",
 	"payout": "payoutId", "amount0": "amount[0]", "cur0": "currency[0]", "amount1": "amount[1]", "cur1": "currency[1]", "node": "node",
 }
 

@@ -18,11 +18,12 @@ const (
 		delete from movements m using unnest($1::bigint[], $2::smallint[]) as g (event_id, line)
 		where m.event_id = g.event_id and m.line = g.line`
 	insertMovements = `
-		insert into movements (event_id, line, kind, test, reference_number, subscription_id, at, day, currency, amount, tax, amount_usd)
+		insert into movements (event_id, line, kind, test, reference_number, subscription_id, at, day, currency, amount, tax, amount_usd, country, state, contract_id)
 		select m.event_id, m.line, m.kind, m.test, nullif(m.reference_number, ''), nullif(m.subscription_id, ''), m.at, (m.at at time zone 'UTC')::date,
-			m.currency, m.amount::numeric, nullif(m.tax, '')::numeric, nullif(m.amount_usd, '')::numeric
-		from unnest($1::bigint[], $2::smallint[], $3::text[], $4::boolean[], $5::text[], $6::text[], $7::timestamptz[], $8::text[], $9::text[], $10::text[], $11::text[])
-			as m (event_id, line, kind, test, reference_number, subscription_id, at, currency, amount, tax, amount_usd)`
+			m.currency, m.amount::numeric, nullif(m.tax, '')::numeric, nullif(m.amount_usd, '')::numeric, nullif(m.country, ''), nullif(m.state, ''), nullif(m.contract_id, '')
+		from unnest($1::bigint[], $2::smallint[], $3::text[], $4::boolean[], $5::text[], $6::text[], $7::timestamptz[], $8::text[], $9::text[], $10::text[], $11::text[],
+			$12::text[], $13::text[], $14::text[])
+			as m (event_id, line, kind, test, reference_number, subscription_id, at, currency, amount, tax, amount_usd, country, state, contract_id)`
 
 	deleteUnbooked = `
 		delete from unbooked u using unnest($1::bigint[], $2::text[]) as g (event_id, reason)
@@ -123,7 +124,8 @@ func (c change) queue(batch *pgx.Batch) {
 			column(m, func(m *ipn.Movement) string { return m.ReferenceNumber }), column(m, func(m *ipn.Movement) string { return m.SubscriptionID }),
 			column(m, func(m *ipn.Movement) time.Time { return m.At }), column(m, func(m *ipn.Movement) string { return m.Currency }),
 			column(m, func(m *ipn.Movement) string { return digits(m.Amount) }), column(m, func(m *ipn.Movement) string { return digitsOrNull(m.Tax) }),
-			column(m, func(m *ipn.Movement) string { return digitsOrNull(m.AmountUSD) }))
+			column(m, func(m *ipn.Movement) string { return digitsOrNull(m.AmountUSD) }), column(m, func(m *ipn.Movement) string { return m.Country }),
+			column(m, func(m *ipn.Movement) string { return m.State }), column(m, func(m *ipn.Movement) string { return m.ContractID }))
 	}
 	eventID, reason := func(u *ipn.Unbooked) int64 { return u.EventID }, func(u *ipn.Unbooked) string { return string(u.Reason) }
 	if u := c.settled; len(u) > 0 {
@@ -134,6 +136,7 @@ func (c change) queue(batch *pgx.Batch) {
 			column(u, func(u *ipn.Unbooked) bool { return u.Test }), column(u, func(u *ipn.Unbooked) string { return u.ReferenceNumber }))
 	}
 	queueTotals(batch, c.totals)
+	c.queueDeclines(batch)
 }
 
 func lineNumber(m *ipn.Movement) int16 { return int16(m.Line) }

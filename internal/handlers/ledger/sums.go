@@ -1,0 +1,219 @@
+package ledger
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+	"github.com/shopspring/decimal"
+
+	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
+)
+
+// Totals returns the sums of movements that q asks for, ordered by day, kind and currency. An unknown grouping is that
+// by currency, which all have in common.
+func (r *Reader) Totals(ctx context.Context, q ipn.TotalsQuestion) ([]ipn.Total, error) {
+	read := func(row pgx.CollectableRow) (ipn.Total, error) {
+		t := ipn.Total{Test: q.Test}
+		err := row.Scan(&t.Day, &t.Kind, &t.Currency, &t.Count, &t.Amount, &t.Tax, &t.USD)
+		return t, err
+	}
+	return collect(ctx, r, read, `
+		select case $4 when 'day' then to_char(day, 'YYYY-MM-DD') when 'month' then to_char(day, 'YYYY-MM') else '' end,
+			case when $4 = 'transactionType' or kind = 'payout' then kind else '' end,
+			currency, sum(n)::bigint, sum(amount)::text, sum(tax)::text, sum(amount_usd)::text
+		from daily_totals where test = $1 and ($2::date is null or day >= $2) and ($3::date is null or day < $3)
+		group by 1, 2, 3 order by 1, 2, 3`, q.Test, dayOf(q.From), dayOf(q.To), string(q.GroupBy))
+}
+
+// Balance returns what the span came to, by currency.
+func (r *Reader) Balance(ctx context.Context, span ipn.Span) ([]ipn.Balance, error) {
+	totals, err := r.Totals(ctx, ipn.TotalsQuestion{From: span.From, To: span.To, Test: span.Test, GroupBy: ipn.TotalsByKind})
+	if err != nil {
+		return nil, err
+	}
+	return balances(totals), nil
+}
+
+// balances folds totals by kind into one balance per currency, ordered by it.
+func balances(totals []ipn.Total) []ipn.Balance {
+	sums := make(map[string]*ipn.Balance)
+	var currencies []string
+	for i := range totals {
+		t := &totals[i]
+		b := sums[t.Currency]
+		if b == nil {
+			b = &ipn.Balance{Currency: t.Currency}
+			sums[t.Currency] = b
+			currencies = append(currencies, t.Currency)
+		}
+		switch kinds[t.Kind].side {
+		case charges:
+			b.Charges = b.Charges.Add(t.Amount)
+		case refunds:
+			b.Refunds = b.Refunds.Sub(t.Amount)
+		case disputed:
+			b.Disputed = b.Disputed.Sub(t.Amount)
+		case beside:
+			b.Payouts = b.Payouts.Sub(t.Amount)
+		}
+	}
+	slices.Sort(currencies)
+	found := make([]ipn.Balance, len(currencies))
+	for i, currency := range currencies {
+		b := sums[currency]
+		b.Net = b.Charges.Sub(b.Refunds).Sub(b.Disputed)
+		b.Rest = b.Net.Sub(b.Payouts)
+		found[i] = *b
+	}
+	return found
+}
+
+// Taxes returns the taxes of the span, ordered by country, state and currency. A dispute that was won gives back what it
+// took: Reversed and Refunded can be negative where the opening lies before the span.
+func (r *Reader) Taxes(ctx context.Context, span ipn.Span) ([]ipn.TaxTotal, error) {
+	per, first, last := ranges(span)
+	read := func(row pgx.CollectableRow) (t ipn.TaxTotal, err error) {
+		err = row.Scan(&t.Country, &t.State, &t.Currency, &t.Charged, &t.Collected, &t.Reversed, &t.Refunded, &t.Untold)
+		return t, err
+	}
+	return collect(ctx, r, read, `
+		select country, state, currency,
+			coalesce(sum(amount) filter (where kind = any($5)), 0)::text, coalesce(sum(tax) filter (where kind = any($5)), 0)::text,
+			coalesce(-sum(amount) filter (where kind <> all($5)), 0)::text, coalesce(-sum(tax) filter (where kind <> all($5)), 0)::text,
+			coalesce(sum(untold) filter (where kind = any($6)), 0)::bigint
+		from unnest($2::text[], $3::date[], $4::date[]) as part (per, first, last), lateral (
+			select * from tax_totals where test = $1 and per = part.per and day >= part.first and day < part.last) as t
+		group by country, state, currency order by country, state, currency`,
+		span.Test, per, first, last, kindsOf(charges), takings())
+}
+
+// Contracts returns the limit best of the plans, by dollars, then by plan and currency.
+func (r *Reader) Contracts(ctx context.Context, span ipn.Span, limit int) ([]ipn.ContractTotal, error) {
+	per, first, last := ranges(span)
+	read := func(row pgx.CollectableRow) (t ipn.ContractTotal, err error) {
+		err = row.Scan(&t.ContractID, &t.Currency, &t.Charges, &t.Charged, &t.Reversed, &t.USD)
+		return t, err
+	}
+	return collect(ctx, r, read, `
+		select contract_id, currency, coalesce(sum(n) filter (where kind = any($5)), 0)::bigint,
+			coalesce(sum(amount) filter (where kind = any($5)), 0)::text, coalesce(-sum(amount) filter (where kind <> all($5)), 0)::text, sum(amount_usd)::text
+		from unnest($2::text[], $3::date[], $4::date[]) as part (per, first, last), lateral (
+			select * from contract_totals where test = $1 and per = part.per and day >= part.first and day < part.last) as t
+		group by contract_id, currency order by sum(amount_usd) desc, contract_id, currency limit $6`,
+		span.Test, per, first, last, kindsOf(charges), max(limit, 1))
+}
+
+// Rates returns how often things went wrong in the span.
+func (r *Reader) Rates(ctx context.Context, span ipn.Span) (ipn.Rates, error) {
+	totals, err := r.Totals(ctx, ipn.TotalsQuestion{From: span.From, To: span.To, Test: span.Test, GroupBy: ipn.TotalsByKind})
+	if err != nil {
+		return ipn.Rates{}, err
+	}
+	var rates ipn.Rates
+	for i := range totals {
+		switch t := &totals[i]; kinds[t.Kind].side {
+		case charges:
+			rates.Charges += t.Count
+		case refunds:
+			rates.Refunds += t.Count
+		case disputed:
+			if kinds[t.Kind].sign == ipn.Out {
+				rates.Chargebacks += t.Count
+			}
+		}
+	}
+	err = r.pool.QueryRow(ctx, `
+		select coalesce(sum(n), 0)::bigint from daily_declines
+		where test = $1 and ($2::date is null or day >= $2) and ($3::date is null or day < $3)`, span.Test, dayOf(span.From), dayOf(span.To)).Scan(&rates.Declines)
+	if err != nil {
+		return ipn.Rates{}, known(err)
+	}
+	rates.DeclineRate = share(rates.Declines, rates.Charges+rates.Declines)
+	rates.ChargebackRate = share(rates.Chargebacks, rates.Charges)
+	rates.RefundRate = share(rates.Refunds, rates.Charges)
+	return rates, nil
+}
+
+// DisputeAges returns what is disputed, ordered by currency, age and deadline.
+func (r *Reader) DisputeAges(ctx context.Context, q ipn.DisputeAgesQuestion) ([]ipn.DisputeAgeTotal, error) {
+	const day = 24 * time.Hour
+	read := func(row pgx.CollectableRow) (t ipn.DisputeAgeTotal, err error) {
+		err = row.Scan(&t.Age, &t.PastDeadline, &t.Currency, &t.Count, &t.Amount)
+		return t, err
+	}
+	return collect(ctx, r, read, `
+		select case when opened_at > $2 then $5 when opened_at > $3 then $6 else $7 end, $8 and opened_at <= $4, coalesce(currency, ''), count(*), coalesce(sum(amount), 0)::text
+		from disputes where test = $1 and state = 'open'
+		group by 1, 2, 3 order by 3, 1, 2`,
+		q.Test, q.Now.Add(-7*day), q.Now.Add(-14*day), q.Now.AddDate(0, 0, -q.Days),
+		string(ipn.DisputeUnderOneWeek), string(ipn.DisputeUnderTwoWeeks), string(ipn.DisputeOlder), q.Days > 0)
+}
+
+// share divides, to four decimals; null where there is nothing to divide by.
+func share(part, whole int64) decimal.NullDecimal {
+	if whole == 0 {
+		return decimal.NullDecimal{}
+	}
+	return decimal.NewNullDecimal(decimal.NewFromInt(part).DivRound(decimal.NewFromInt(whole), 4))
+}
+
+// kindsOf returns the kinds of some sides, in alphabetical order.
+func kindsOf(of ...side) []string {
+	var names []string
+	for kind, k := range kinds {
+		if slices.Contains(of, k.side) {
+			names = append(names, string(kind))
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// takings returns the kinds that take charged money away.
+func takings() []string {
+	return slices.DeleteFunc(kindsOf(refunds, disputed), func(name string) bool { return kinds[ipn.MovementKind(name)].sign == ipn.In })
+}
+
+// ranges splits a span into the whole months in it and the days before and behind them, so that years are read from few
+// rows: what the rows sum up (per), the first day, and the day behind the last.
+func ranges(span ipn.Span) (per []string, first, last []pgtype.Date) {
+	add := func(what string, from, to pgtype.Date) {
+		per, first, last = append(per, what), append(first, from), append(last, to)
+	}
+	days, months := dayOrEnd(span.From, pgtype.NegativeInfinity), dayOrEnd(span.From, pgtype.NegativeInfinity)
+	if months.InfinityModifier == pgtype.Finite && months.Time.Day() != 1 {
+		months.Time = time.Date(months.Time.Year(), months.Time.Month()+1, 1, 0, 0, 0, 0, time.UTC)
+	}
+	end, rest := dayOrEnd(span.To, pgtype.Infinity), dayOrEnd(span.To, pgtype.Infinity)
+	if rest.InfinityModifier == pgtype.Finite {
+		rest.Time = time.Date(rest.Time.Year(), rest.Time.Month(), 1, 0, 0, 0, 0, time.UTC)
+	}
+	if months.InfinityModifier == pgtype.Finite && rest.InfinityModifier == pgtype.Finite && !months.Time.Before(rest.Time) {
+		add("day", days, end) // no whole month in between
+		return per, first, last
+	}
+	add("month", months, rest)
+	if days.InfinityModifier == pgtype.Finite {
+		add("day", days, months)
+	}
+	if end.InfinityModifier == pgtype.Finite {
+		add("day", rest, end)
+	}
+	return per, first, last
+}
+
+// dayOrEnd returns the day of an instant in UTC, the given end of time for the zero one.
+func dayOrEnd(t time.Time, open pgtype.InfinityModifier) pgtype.Date {
+	if t.IsZero() {
+		return pgtype.Date{InfinityModifier: open, Valid: true}
+	}
+	return pgtype.Date{Time: t.UTC().Truncate(24 * time.Hour), Valid: true}
+}
+
+// dayOf returns the day of an instant in UTC; null for the zero time, which does not restrict.
+func dayOf(t time.Time) pgtype.Date {
+	return pgtype.Date{Time: t.UTC(), Valid: !t.IsZero()}
+}
