@@ -20,102 +20,180 @@ comment on column movements.contract_id is 'The plan: as the event tells, else a
 
 create index movements_listed on movements (test, kind, at desc, event_id desc, line desc);
 
-create table tax_totals (
-    test     boolean not null,
-    per      text    not null check (per in ('day', 'month')),
-    day      date    not null check (per = 'day' or extract(day from day) = 1),
-    kind     text    not null check (kind in ('charge', 'recurring', 'refund', 'cancellation_refund', 'chargeback', 'chargeback_reversal')),
-    country  text    not null,
-    state    text    not null,
-    currency text    not null check (currency ~ '^[A-Z]{3}$'),
-    n        bigint  not null check (n >= 1),
-    amount   numeric not null,
-    tax      numeric not null,
-    untold   bigint  not null check (untold between 0 and n),
-    primary key (test, per, day, kind, country, state, currency)
+-- Sums by day and once more by month, so that a year is read from twelve months. Payouts are in none of them.
+
+create table daily_taxes (
+    test      boolean not null,
+    day       date    not null,
+    country   text    not null,
+    state     text    not null,
+    currency  text    not null check (currency ~ '^[A-Z]{3}$'),
+    n         bigint  not null check (n >= 1),
+    charged   numeric not null,
+    collected numeric not null,
+    reversed  numeric not null,
+    refunded  numeric not null,
+    untold    bigint  not null check (untold between 0 and n),
+    primary key (test, day, country, state, currency)
 );
 
-comment on table tax_totals is 'The plain sums of movements by country and state, without payouts, kept by the triggers of movements. By day and once more by month, so that a year is read from twelve months.';
-comment on column tax_totals.test is 'Of test orders: a book of its own.';
-comment on column tax_totals.per is 'Whether the row sums up a day or a month.';
-comment on column tax_totals.day is 'The day in UTC, or the first one of the month.';
-comment on column tax_totals.kind is 'As of movements.';
-comment on column tax_totals.country is 'As of movements; empty where that is null.';
-comment on column tax_totals.state is 'As of movements; empty where that is null.';
-comment on column tax_totals.currency is 'ISO 4217 code of amount and tax.';
-comment on column tax_totals.n is 'How many movements; a row of none is taken away.';
-comment on column tax_totals.amount is 'Sum of amount.';
-comment on column tax_totals.tax is 'Sum of tax, as far as it was told.';
-comment on column tax_totals.untold is 'How many of them did not tell their tax.';
+comment on table daily_taxes is 'What movements come to by country and state, kept by their triggers.';
+comment on column daily_taxes.test is 'Of test orders: a book of its own.';
+comment on column daily_taxes.day is 'The day in UTC.';
+comment on column daily_taxes.country is 'As of movements; empty where that is null.';
+comment on column daily_taxes.state is 'As of movements; empty where that is null.';
+comment on column daily_taxes.currency is 'ISO 4217 code of the amounts.';
+comment on column daily_taxes.n is 'How many movements; a row of none is taken away.';
+comment on column daily_taxes.charged is 'Sum of charges and renewals, tax included.';
+comment on column daily_taxes.collected is 'Tax within charged, as far as it was told.';
+comment on column daily_taxes.reversed is 'Taken away by refunds and disputes, less what won disputes gave back; tax included.';
+comment on column daily_taxes.refunded is 'Tax within reversed, as far as it was told.';
+comment on column daily_taxes.untold is 'Refunds and disputes that did not tell their tax.';
 
-create table contract_totals (
+create table monthly_taxes (
+    test      boolean not null,
+    month     date    not null check (extract(day from month) = 1),
+    country   text    not null,
+    state     text    not null,
+    currency  text    not null check (currency ~ '^[A-Z]{3}$'),
+    n         bigint  not null check (n >= 1),
+    charged   numeric not null,
+    collected numeric not null,
+    reversed  numeric not null,
+    refunded  numeric not null,
+    untold    bigint  not null check (untold between 0 and n),
+    primary key (test, month, country, state, currency)
+);
+
+comment on table monthly_taxes is 'daily_taxes by month.';
+comment on column monthly_taxes.test is 'Of test orders: a book of its own.';
+comment on column monthly_taxes.month is 'The first day of the month, in UTC.';
+comment on column monthly_taxes.country is 'As of movements; empty where that is null.';
+comment on column monthly_taxes.state is 'As of movements; empty where that is null.';
+comment on column monthly_taxes.currency is 'ISO 4217 code of the amounts.';
+comment on column monthly_taxes.n is 'How many movements; a row of none is taken away.';
+comment on column monthly_taxes.charged is 'Sum of charges and renewals, tax included.';
+comment on column monthly_taxes.collected is 'Tax within charged, as far as it was told.';
+comment on column monthly_taxes.reversed is 'Taken away by refunds and disputes, less what won disputes gave back; tax included.';
+comment on column monthly_taxes.refunded is 'Tax within reversed, as far as it was told.';
+comment on column monthly_taxes.untold is 'Refunds and disputes that did not tell their tax.';
+
+create table daily_contracts (
     test        boolean not null,
-    per         text    not null check (per in ('day', 'month')),
-    day         date    not null check (per = 'day' or extract(day from day) = 1),
-    kind        text    not null check (kind in ('charge', 'recurring', 'refund', 'cancellation_refund', 'chargeback', 'chargeback_reversal')),
+    day         date    not null,
     contract_id text    not null,
     currency    text    not null check (currency ~ '^[A-Z]{3}$'),
     n           bigint  not null check (n >= 1),
-    amount      numeric not null,
+    charges     bigint  not null check (charges between 0 and n),
+    charged     numeric not null,
+    reversed    numeric not null,
     amount_usd  numeric not null,
-    primary key (test, per, day, kind, contract_id, currency)
+    primary key (test, day, contract_id, currency)
 );
 
-comment on table contract_totals is 'The plain sums of movements by plan, without payouts, kept by the triggers of movements; by day and once more by month.';
-comment on column contract_totals.test is 'Of test orders: a book of its own.';
-comment on column contract_totals.per is 'Whether the row sums up a day or a month.';
-comment on column contract_totals.day is 'The day in UTC, or the first one of the month.';
-comment on column contract_totals.kind is 'As of movements.';
-comment on column contract_totals.contract_id is 'As of movements; empty where that is null.';
-comment on column contract_totals.currency is 'ISO 4217 code of amount.';
-comment on column contract_totals.n is 'How many movements; a row of none is taken away.';
-comment on column contract_totals.amount is 'Sum of amount.';
-comment on column contract_totals.amount_usd is 'Sum of amount_usd, as far as it was told.';
+comment on table daily_contracts is 'What movements come to by plan, kept by their triggers.';
+comment on column daily_contracts.test is 'Of test orders: a book of its own.';
+comment on column daily_contracts.day is 'The day in UTC.';
+comment on column daily_contracts.contract_id is 'As of movements; empty where that is null.';
+comment on column daily_contracts.currency is 'ISO 4217 code of charged and reversed.';
+comment on column daily_contracts.n is 'How many movements; a row of none is taken away.';
+comment on column daily_contracts.charges is 'How many of them are charges and renewals.';
+comment on column daily_contracts.charged is 'Sum of charges and renewals.';
+comment on column daily_contracts.reversed is 'Taken away by refunds and disputes, less what won disputes gave back.';
+comment on column daily_contracts.amount_usd is 'charged less reversed in US dollars, as far as that was told.';
 
--- The two tables follow movements whoever writes those: this program, one from before them that is still running, or a
--- person. Rows that came count once, rows that went count against; what comes to no movement is taken away.
+create table monthly_contracts (
+    test        boolean not null,
+    month       date    not null check (extract(day from month) = 1),
+    contract_id text    not null,
+    currency    text    not null check (currency ~ '^[A-Z]{3}$'),
+    n           bigint  not null check (n >= 1),
+    charges     bigint  not null check (charges between 0 and n),
+    charged     numeric not null,
+    reversed    numeric not null,
+    amount_usd  numeric not null,
+    primary key (test, month, contract_id, currency)
+);
+
+comment on table monthly_contracts is 'daily_contracts by month.';
+comment on column monthly_contracts.test is 'Of test orders: a book of its own.';
+comment on column monthly_contracts.month is 'The first day of the month, in UTC.';
+comment on column monthly_contracts.contract_id is 'As of movements; empty where that is null.';
+comment on column monthly_contracts.currency is 'ISO 4217 code of charged and reversed.';
+comment on column monthly_contracts.n is 'How many movements; a row of none is taken away.';
+comment on column monthly_contracts.charges is 'How many of them are charges and renewals.';
+comment on column monthly_contracts.charged is 'Sum of charges and renewals.';
+comment on column monthly_contracts.reversed is 'Taken away by refunds and disputes, less what won disputes gave back.';
+comment on column monthly_contracts.amount_usd is 'charged less reversed in US dollars, as far as that was told.';
+
+-- The four tables follow movements whoever writes those: this program, one from before them that is still running, or a
+-- person. Rows that came count once, rows that went count against; what comes to no movement is taken away. All parts of a
+-- statement see the tables as they were. The rows of a batch are looked up one by one, whatever the planner believes.
 -- +goose StatementBegin
-create function movements_add_up() returns trigger language plpgsql as $$
+create function movements_add_up() returns trigger language plpgsql
+    set search_path = public set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
 declare
     sign constant integer := tg_argv[0]::integer;
 begin
-    with g as (
-        select m.test, p.per, p.day, m.kind, coalesce(m.country, '') as country, coalesce(m.state, '') as state, m.currency,
-            sign * count(*) as n, sign * sum(m.amount) as amount, sign * coalesce(sum(m.tax), 0) as tax, sign * count(*) filter (where m.tax is null) as untold
-        from moved m, lateral (values ('day', m.day), ('month', date_trunc('month', m.day::timestamp)::date)) as p (per, day)
-        where m.kind <> 'payout' group by 1, 2, 3, 4, 5, 6, 7
-    ), gone as (
-        delete from public.tax_totals t using g
-        where t.test = g.test and t.per = g.per and t.day = g.day and t.kind = g.kind and t.country = g.country and t.state = g.state and t.currency = g.currency
-            and t.n + g.n = 0
-    ), grown as (
-        update public.tax_totals t set n = t.n + g.n, amount = t.amount + g.amount, tax = t.tax + g.tax, untold = t.untold + g.untold from g
-        where t.test = g.test and t.per = g.per and t.day = g.day and t.kind = g.kind and t.country = g.country and t.state = g.state and t.currency = g.currency
-            and t.n + g.n <> 0
+    with d as (
+        select test, day, coalesce(country, '') as country, coalesce(state, '') as state, currency,
+            sign * count(*) as n, sign * coalesce(sum(amount) filter (where charge), 0) as charged, sign * coalesce(sum(tax) filter (where charge), 0) as collected,
+            -sign * coalesce(sum(amount) filter (where not charge), 0) as reversed, -sign * coalesce(sum(tax) filter (where not charge), 0) as refunded,
+            sign * count(*) filter (where tax is null and kind in ('refund', 'cancellation_refund', 'chargeback')) as untold
+        from (select *, kind in ('charge', 'recurring') as charge from moved where kind <> 'payout') as moved
+        group by 1, 2, 3, 4, 5
+    ), m as (
+        select test, date_trunc('month', day::timestamp)::date as month, country, state, currency, sum(n)::bigint as n, sum(charged) as charged,
+            sum(collected) as collected, sum(reversed) as reversed, sum(refunded) as refunded, sum(untold)::bigint as untold
+        from d group by test, 2, country, state, currency
+    ), day_gone as (
+        delete from public.daily_taxes t using d where (t.test, t.day, t.country, t.state, t.currency) = (d.test, d.day, d.country, d.state, d.currency) and t.n + d.n = 0
+    ), day_grown as (
+        update public.daily_taxes t set n = t.n + d.n, charged = t.charged + d.charged, collected = t.collected + d.collected, reversed = t.reversed + d.reversed,
+            refunded = t.refunded + d.refunded, untold = t.untold + d.untold from d
+        where (t.test, t.day, t.country, t.state, t.currency) = (d.test, d.day, d.country, d.state, d.currency) and t.n + d.n <> 0
+    ), month_gone as (
+        delete from public.monthly_taxes t using m where (t.test, t.month, t.country, t.state, t.currency) = (m.test, m.month, m.country, m.state, m.currency) and t.n + m.n = 0
+    ), month_grown as (
+        update public.monthly_taxes t set n = t.n + m.n, charged = t.charged + m.charged, collected = t.collected + m.collected, reversed = t.reversed + m.reversed,
+            refunded = t.refunded + m.refunded, untold = t.untold + m.untold from m
+        where (t.test, t.month, t.country, t.state, t.currency) = (m.test, m.month, m.country, m.state, m.currency) and t.n + m.n <> 0
+    ), day_come as (
+        insert into public.daily_taxes (test, day, country, state, currency, n, charged, collected, reversed, refunded, untold)
+        select test, day, country, state, currency, n, charged, collected, reversed, refunded, untold from d
+        where n > 0 and not exists (select from public.daily_taxes t where (t.test, t.day, t.country, t.state, t.currency) = (d.test, d.day, d.country, d.state, d.currency))
     )
-    insert into public.tax_totals (test, per, day, kind, country, state, currency, n, amount, tax, untold)
-    select * from g where g.n > 0 and not exists (
-        select from public.tax_totals t
-        where t.test = g.test and t.per = g.per and t.day = g.day and t.kind = g.kind and t.country = g.country and t.state = g.state and t.currency = g.currency);
+    insert into public.monthly_taxes (test, month, country, state, currency, n, charged, collected, reversed, refunded, untold)
+    select test, month, country, state, currency, n, charged, collected, reversed, refunded, untold from m
+    where n > 0 and not exists (select from public.monthly_taxes t where (t.test, t.month, t.country, t.state, t.currency) = (m.test, m.month, m.country, m.state, m.currency));
 
-    with g as (
-        select m.test, p.per, p.day, m.kind, coalesce(m.contract_id, '') as contract_id, m.currency,
-            sign * count(*) as n, sign * sum(m.amount) as amount, sign * coalesce(sum(m.amount_usd), 0) as amount_usd
-        from moved m, lateral (values ('day', m.day), ('month', date_trunc('month', m.day::timestamp)::date)) as p (per, day)
-        where m.kind <> 'payout' group by 1, 2, 3, 4, 5, 6
-    ), gone as (
-        delete from public.contract_totals t using g
-        where t.test = g.test and t.per = g.per and t.day = g.day and t.kind = g.kind and t.contract_id = g.contract_id and t.currency = g.currency
-            and t.n + g.n = 0
-    ), grown as (
-        update public.contract_totals t set n = t.n + g.n, amount = t.amount + g.amount, amount_usd = t.amount_usd + g.amount_usd from g
-        where t.test = g.test and t.per = g.per and t.day = g.day and t.kind = g.kind and t.contract_id = g.contract_id and t.currency = g.currency
-            and t.n + g.n <> 0
+    with d as (
+        select test, day, coalesce(contract_id, '') as contract_id, currency,
+            sign * count(*) as n, sign * count(*) filter (where charge) as charges, sign * coalesce(sum(amount) filter (where charge), 0) as charged,
+            -sign * coalesce(sum(amount) filter (where not charge), 0) as reversed, sign * coalesce(sum(amount_usd), 0) as amount_usd
+        from (select *, kind in ('charge', 'recurring') as charge from moved where kind <> 'payout') as moved
+        group by 1, 2, 3, 4
+    ), m as (
+        select test, date_trunc('month', day::timestamp)::date as month, contract_id, currency, sum(n)::bigint as n, sum(charges)::bigint as charges, sum(charged) as charged, sum(reversed) as reversed, sum(amount_usd) as amount_usd
+        from d group by test, 2, contract_id, currency
+    ), day_gone as (
+        delete from public.daily_contracts t using d where (t.test, t.day, t.contract_id, t.currency) = (d.test, d.day, d.contract_id, d.currency) and t.n + d.n = 0
+    ), day_grown as (
+        update public.daily_contracts t set n = t.n + d.n, charges = t.charges + d.charges, charged = t.charged + d.charged, reversed = t.reversed + d.reversed, amount_usd = t.amount_usd + d.amount_usd from d
+        where (t.test, t.day, t.contract_id, t.currency) = (d.test, d.day, d.contract_id, d.currency) and t.n + d.n <> 0
+    ), month_gone as (
+        delete from public.monthly_contracts t using m where (t.test, t.month, t.contract_id, t.currency) = (m.test, m.month, m.contract_id, m.currency) and t.n + m.n = 0
+    ), month_grown as (
+        update public.monthly_contracts t set n = t.n + m.n, charges = t.charges + m.charges, charged = t.charged + m.charged, reversed = t.reversed + m.reversed, amount_usd = t.amount_usd + m.amount_usd from m
+        where (t.test, t.month, t.contract_id, t.currency) = (m.test, m.month, m.contract_id, m.currency) and t.n + m.n <> 0
+    ), day_come as (
+        insert into public.daily_contracts (test, day, contract_id, currency, n, charges, charged, reversed, amount_usd)
+        select test, day, contract_id, currency, n, charges, charged, reversed, amount_usd from d
+        where n > 0 and not exists (select from public.daily_contracts t where (t.test, t.day, t.contract_id, t.currency) = (d.test, d.day, d.contract_id, d.currency))
     )
-    insert into public.contract_totals (test, per, day, kind, contract_id, currency, n, amount, amount_usd)
-    select * from g where g.n > 0 and not exists (
-        select from public.contract_totals t
-        where t.test = g.test and t.per = g.per and t.day = g.day and t.kind = g.kind and t.contract_id = g.contract_id and t.currency = g.currency);
+    insert into public.monthly_contracts (test, month, contract_id, currency, n, charges, charged, reversed, amount_usd)
+    select test, month, contract_id, currency, n, charges, charged, reversed, amount_usd from m
+    where n > 0 and not exists (select from public.monthly_contracts t where (t.test, t.month, t.contract_id, t.currency) = (m.test, m.month, m.contract_id, m.currency));
     return null;
 end $$;
 -- +goose StatementEnd
@@ -129,14 +207,21 @@ create trigger movements_changed_from after update on movements
 create trigger movements_changed_to after update on movements
     referencing new table as moved for each statement execute function movements_add_up('1');
 
-insert into tax_totals (test, per, day, kind, country, state, currency, n, amount, tax, untold)
-    select m.test, p.per, p.day, m.kind, '', '', m.currency, count(*), sum(m.amount), coalesce(sum(m.tax), 0), count(*) filter (where m.tax is null)
-    from movements m, lateral (values ('day', m.day), ('month', date_trunc('month', m.day::timestamp)::date)) as p (per, day)
-    where m.kind <> 'payout' group by 1, 2, 3, 4, 7;
-insert into contract_totals (test, per, day, kind, contract_id, currency, n, amount, amount_usd)
-    select m.test, p.per, p.day, m.kind, '', m.currency, count(*), sum(m.amount), coalesce(sum(m.amount_usd), 0)
-    from movements m, lateral (values ('day', m.day), ('month', date_trunc('month', m.day::timestamp)::date)) as p (per, day)
-    where m.kind <> 'payout' group by 1, 2, 3, 4, 6;
+insert into daily_taxes (test, day, country, state, currency, n, charged, collected, reversed, refunded, untold)
+    select test, day, '', '', currency, count(*), coalesce(sum(amount) filter (where charge), 0), coalesce(sum(tax) filter (where charge), 0),
+        -coalesce(sum(amount) filter (where not charge), 0), -coalesce(sum(tax) filter (where not charge), 0),
+        count(*) filter (where tax is null and kind in ('refund', 'cancellation_refund', 'chargeback'))
+    from (select *, kind in ('charge', 'recurring') as charge from movements where kind <> 'payout') as m group by test, day, currency;
+insert into monthly_taxes (test, month, country, state, currency, n, charged, collected, reversed, refunded, untold)
+    select test, date_trunc('month', day::timestamp)::date, country, state, currency, sum(n), sum(charged), sum(collected), sum(reversed), sum(refunded), sum(untold)
+    from daily_taxes group by 1, 2, 3, 4, 5;
+insert into daily_contracts (test, day, contract_id, currency, n, charges, charged, reversed, amount_usd)
+    select test, day, '', currency, count(*), count(*) filter (where charge), coalesce(sum(amount) filter (where charge), 0),
+        -coalesce(sum(amount) filter (where not charge), 0), coalesce(sum(amount_usd), 0)
+    from (select *, kind in ('charge', 'recurring') as charge from movements where kind <> 'payout') as m group by test, day, currency;
+insert into monthly_contracts (test, month, contract_id, currency, n, charges, charged, reversed, amount_usd)
+    select test, date_trunc('month', day::timestamp)::date, contract_id, currency, sum(n), sum(charges), sum(charged), sum(reversed), sum(amount_usd)
+    from daily_contracts group by 1, 2, 3, 4;
 
 create table declines (
     event_id bigint  primary key,
@@ -189,7 +274,7 @@ create index subscriptions_at_risk on subscriptions (test, coalesce(next_due_at,
 set local lock_timeout = '200ms';
 drop index subscriptions_at_risk, subscriptions_due, disputes_by_state;
 alter table ledger_reach drop column declines;
-drop table declines, daily_declines, tax_totals, contract_totals;
+drop table declines, daily_declines, daily_taxes, monthly_taxes, daily_contracts, monthly_contracts;
 drop trigger movements_added on movements;
 drop trigger movements_removed on movements;
 drop trigger movements_changed_from on movements;

@@ -58,32 +58,19 @@ comment on view finance.daily_totals is 'The plain sums of finance.movements by 
 comment on column finance.daily_totals.movements is 'How many movements.';
 
 create view finance.daily_taxes as
-    select test, day, kind, nullif(country, '') as country, nullif(state, '') as state, currency, n as movements, amount, tax, untold
-    from public.tax_totals where per = 'day';
-comment on view finance.daily_taxes is 'The plain sums of finance.movements by day, kind, country, state and currency, without payouts.';
-comment on column finance.daily_taxes.test is 'Of test orders: a book of its own.';
-comment on column finance.daily_taxes.day is 'The day in UTC.';
-comment on column finance.daily_taxes.kind is 'As of finance.movements.';
-comment on column finance.daily_taxes.country is 'Where the shopper lives; null where it is not known.';
-comment on column finance.daily_taxes.state is 'The shopper''s state; null where it is not known.';
-comment on column finance.daily_taxes.currency is 'ISO 4217 code of amount and tax.';
+    select test, day, nullif(country, '') as country, nullif(state, '') as state, currency, n as movements, charged, collected, reversed, refunded, untold
+    from public.daily_taxes;
+comment on view finance.daily_taxes is 'What finance.movements come to by day, country, state and currency, without payouts. The amounts are magnitudes; what won disputes give back is taken from reversed.';
+comment on column finance.daily_taxes.country is 'Where the shopper lives, in upper case; null where it is not known.';
+comment on column finance.daily_taxes.state is 'The shopper''s state, in upper case; null where it is not known.';
 comment on column finance.daily_taxes.movements is 'How many movements.';
-comment on column finance.daily_taxes.amount is 'Sum of amount, signed, tax included.';
-comment on column finance.daily_taxes.tax is 'Sum of tax, signed, as far as it was told.';
-comment on column finance.daily_taxes.untold is 'How many of them did not tell their tax.';
 
 create view finance.daily_contracts as
-    select test, day, kind, nullif(contract_id, '') as contract_id, currency, n as movements, amount, amount_usd
-    from public.contract_totals where per = 'day';
-comment on view finance.daily_contracts is 'The plain sums of finance.movements by day, kind, plan and currency, without payouts.';
-comment on column finance.daily_contracts.test is 'Of test orders: a book of its own.';
-comment on column finance.daily_contracts.day is 'The day in UTC.';
-comment on column finance.daily_contracts.kind is 'As of finance.movements.';
+    select test, day, nullif(contract_id, '') as contract_id, currency, n as movements, charges, charged, reversed, amount_usd
+    from public.daily_contracts;
+comment on view finance.daily_contracts is 'What finance.movements come to by day, plan and currency, without payouts. charged and reversed are magnitudes, amount_usd is signed.';
 comment on column finance.daily_contracts.contract_id is 'The plan; null where it is not known.';
-comment on column finance.daily_contracts.currency is 'ISO 4217 code of amount.';
 comment on column finance.daily_contracts.movements is 'How many movements.';
-comment on column finance.daily_contracts.amount is 'Sum of amount, signed.';
-comment on column finance.daily_contracts.amount_usd is 'Sum of amount_usd, signed, as far as it was told.';
 
 create view finance.daily_declines as
     select test, day, n as declines from public.daily_declines;

@@ -77,6 +77,10 @@ func isPlainPath(text string) bool {
 func (s *Settings) checkReturn(c *complaints) {
 	c.unless(isPlainPath(s.ReturnPath), "return-path", "%q is no plain path: write it as /return, without a slash at the end", s.ReturnPath)
 	c.unless(s.ReturnPath != s.Path, "return-path", "IPNs come in there: give it another path than %s", name("path"))
+	for _, method := range s.TransferMethods {
+		c.unless(strings.TrimSpace(method) != "", "transfer-methods", "one of them is empty: write them as SOFORT,IDEAL")
+		c.unless(method != "CC", "transfer-methods", "CC is cards, which have no return: leave it out")
+	}
 	if s.ReturnTo == "" {
 		return
 	}

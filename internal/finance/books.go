@@ -64,7 +64,7 @@ func (q *BookQuery) test() bool { return q.Test == "true" }
 
 type transactionQuery struct {
 	BookQuery
-	ReferenceNumber string `path:"referenceNumber" maxLength:"255" example:"1234567890"`
+	ReferenceNumber string `path:"referenceNumber" maxLength:"255" doc:"The sender's number of the transaction" example:"1234567890"`
 }
 
 type transactionAnswer struct{ Body transactionView }

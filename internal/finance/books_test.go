@@ -14,7 +14,6 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/ipn-receiver/ipn-receiver/internal/finance"
-	"github.com/ipn-receiver/ipn-receiver/internal/finance/ask"
 	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
 	"github.com/ipn-receiver/ipn-receiver/internal/pgtest"
 )
@@ -31,7 +30,7 @@ type shelf struct {
 func withShelf(s *shelf) func(*finance.Office) {
 	return func(o *finance.Office) {
 		o.Books, o.DisputeDays, o.Now = s, 10, func() time.Time { return noon }
-		o.Cursors = ask.NewCursors(func(context.Context) ([]byte, error) { return make([]byte, 32), nil })
+		o.Cursors = sealing()
 	}
 }
 

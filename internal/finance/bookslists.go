@@ -40,7 +40,7 @@ func turn[T, P any](ctx context.Context, o *Office, list string, bound any, foun
 
 type subscriptionsQuery struct {
 	BookQuery
-	State  string `query:"state" enum:"trial,active,past_due,cancel_at_period_end,cancelled,unknown"`
+	State  string `query:"state" enum:"trial,active,past_due,cancel_at_period_end,cancelled,unknown" doc:"Only those in this state"`
 	AtRisk string `query:"atRisk" enum:"true,false" default:"false" doc:"true: only those that may be lost"`
 	Cursor string `query:"cursor" maxLength:"8192" doc:"nextCursor of the page before"`
 	Limit  int    `query:"limit" default:"50" minimum:"1" maximum:"1000"`
@@ -85,7 +85,7 @@ func (o *Office) ListSubscriptions(ctx context.Context, q ipn.SubscriptionQuesti
 
 type disputesQuery struct {
 	BookQuery
-	State  string `query:"state" enum:"open,won,lost,closed"`
+	State  string `query:"state" enum:"open,won,lost,closed" doc:"Only those in this state"`
 	Order  string `query:"order" enum:"newest,oldest" default:"newest" doc:"Which opening comes first"`
 	Cursor string `query:"cursor" maxLength:"8192" doc:"nextCursor of the page before"`
 	Limit  int    `query:"limit" default:"50" minimum:"1" maximum:"1000"`
@@ -185,7 +185,7 @@ func (o *Office) ListPayouts(ctx context.Context, span ipn.Span, cursor string, 
 
 type unbookedQuery struct {
 	BookQuery
-	Reason string `query:"reason" enum:"amount_missing,currency_missing,same_reversal,opening_unknown"`
+	Reason string `query:"reason" enum:"amount_missing,currency_missing,same_reversal,opening_unknown" doc:"Only what is missing for this reason"`
 	Cursor string `query:"cursor" maxLength:"8192" doc:"nextCursor of the page before"`
 	Limit  int    `query:"limit" default:"50" minimum:"1" maximum:"1000"`
 }

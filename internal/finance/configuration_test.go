@@ -20,7 +20,7 @@ type lookout struct {
 }
 
 func withLookout(l *lookout) func(*finance.Office) {
-	return func(o *finance.Office) { o.Configuration = l }
+	return func(o *finance.Office) { o.Configuration, o.Cursors = l, sealing() }
 }
 
 func (l *lookout) ConfigurationState() ipn.ConfigurationState { return l.state }

@@ -29,7 +29,11 @@ func completeDescription(api *huma.OpenAPI) {
 			if method == http.MethodGet {
 				refused = http.StatusNotFound // what somebody may not read looks like what does not exist
 			}
-			for _, status := range []int{http.StatusUnauthorized, refused, http.StatusServiceUnavailable} {
+			statuses := []int{http.StatusUnauthorized, refused, http.StatusServiceUnavailable}
+			if len(op.Parameters) > 0 || op.RequestBody != nil {
+				statuses = append(statuses, http.StatusUnprocessableEntity)
+			}
+			for _, status := range statuses {
 				code := strconv.Itoa(status)
 				if op.Responses[code] == nil {
 					op.Responses[code] = &huma.Response{Description: http.StatusText(status), Content: map[string]*huma.MediaType{"application/problem+json": problem}}

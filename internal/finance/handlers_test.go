@@ -25,7 +25,7 @@ type desk struct {
 }
 
 func withDesk(d *desk) func(*finance.Office) {
-	return func(o *finance.Office) { o.Handlers, o.Configured = d, []string{"ledger"} }
+	return func(o *finance.Office) { o.Handlers, o.Configured, o.Cursors = d, []string{"ledger"}, sealing() }
 }
 
 func (d *desk) does(what, name string, act ipn.Act) error {

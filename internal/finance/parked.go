@@ -28,8 +28,8 @@ func (o *Office) registerParked(api huma.API) {
 }
 
 type parkedQuery struct {
-	Handler string `query:"handler" maxLength:"255" example:"forward.billing"`
-	State   string `query:"state" enum:"parked,buried"`
+	Handler string `query:"handler" maxLength:"255" doc:"Only what this handler failed on" example:"forward.billing"`
+	State   string `query:"state" enum:"parked,buried" doc:"parked: tried again at nextAt. buried: given up on"`
 	Cursor  string `query:"cursor" maxLength:"8192" doc:"nextCursor of the page before"`
 	Limit   int    `query:"limit" default:"50" minimum:"1" maximum:"1000"`
 }

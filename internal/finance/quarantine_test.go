@@ -32,7 +32,7 @@ func TestQuarantineIsListedWithWhatAPromotionWouldComeTo(t *testing.T) {
 		newest["answered"] != 401.0 || newest["size"] != 41.0 || newest["fields"].(map[string]any)["referenceNumber"] != "R2" {
 		t.Errorf("got %v", newest)
 	}
-	second := o.get(fmt.Sprintf("/api/v1/quarantine?limit=1&cursor=%.0f", first["nextCursor"]))
+	second := o.get(fmt.Sprintf("/api/v1/quarantine?limit=1&cursor=%s", first["nextCursor"]))
 	if older := second["items"].([]any)[0].(map[string]any); older["verifiable"] != true || second["nextCursor"] != nil {
 		t.Errorf("got %v", second)
 	}

@@ -44,7 +44,8 @@ func (a *heldAnswer) WriteHeader(status int) {
 		return
 	}
 	a.begun = true
-	if kind, _, _ := mime.ParseMediaType(a.Header().Get("Content-Type")); status == http.StatusOK && strings.HasSuffix(kind, "json") && !strings.Contains(kind, "nd") {
+	kind, _, _ := mime.ParseMediaType(a.Header().Get("Content-Type"))
+	if status == http.StatusOK && (kind == "application/json" || strings.HasSuffix(kind, "+json")) {
 		return
 	}
 	a.pass(status)

@@ -22,7 +22,7 @@ func (o *Office) registerStories(api huma.API) {
 }
 
 type storyQuery struct {
-	Number string `path:"number" maxLength:"255" example:"1012345678"`
+	Number string `path:"number" maxLength:"255" doc:"Any number somebody has at hand" example:"1012345678"`
 	Test   string `query:"test" enum:"true,false" doc:"Only test orders, or none"`
 }
 

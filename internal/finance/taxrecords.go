@@ -1,6 +1,7 @@
 package finance
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,22 +57,31 @@ func (o *Office) registerTaxRecords(api huma.API) {
 }
 
 // ExactAmount is an amount of a request, a string or a number, read to the digit. Exported, so that it is described.
-type ExactAmount struct{ decimal.Decimal }
+type ExactAmount struct {
+	decimal.Decimal
+	unreadable bool
+}
 
 // longestAmount bounds what is read as an amount: no exponent, which could make a few bytes a number that fills memory.
 const longestAmount = 32
 
-// UnmarshalJSON implements json.Unmarshaler.
+// UnmarshalJSON implements json.Unmarshaler. It leaves it to mistake to refuse what is no amount: an error from here would
+// name the whole body.
 func (a *ExactAmount) UnmarshalJSON(raw []byte) error {
 	text := strings.Trim(string(raw), `"`)
-	if len(text) > longestAmount || strings.ContainsAny(text, "eE") {
-		return errors.New("write an amount as digits with a decimal point, such as 52.50")
+	if a.unreadable = len(text) > longestAmount || strings.ContainsAny(text, "eE"); a.unreadable {
+		return nil
 	}
 	amount, err := decimal.NewFromString(text)
-	if err != nil {
-		return errors.New("write an amount as digits with a decimal point, such as 52.50")
+	a.Decimal, a.unreadable = amount, err != nil
+	return nil
+}
+
+// mistake refuses what is no amount, by its field.
+func (a *ExactAmount) mistake(location string) error {
+	if a.unreadable {
+		return invalid(location, "write an amount as digits with a decimal point, such as 52.50, in at most 32 characters")
 	}
-	a.Decimal = amount
 	return nil
 }
 
@@ -117,7 +127,7 @@ func (in *taxRecordRequest) record() (ipn.TaxRecord, error) {
 		ReferenceNumber: b.ReferenceNumber, MerchantTransactionID: b.MerchantTransactionID, Test: b.Test, TaxReference: b.TaxReference,
 		Currency: strings.ToUpper(b.Currency), Country: b.ShipTo.Country, State: b.ShipTo.State,
 	}
-	if err := in.texts(); err != nil {
+	if err := cmp.Or(in.texts(), in.amounts()); err != nil {
 		return r, err
 	}
 	if r.ReferenceNumber == "" && r.MerchantTransactionID == "" {
@@ -164,6 +174,22 @@ func (in *taxRecordRequest) texts() error {
 		}
 		if !storable(line.Description) {
 			return invalid(fmt.Sprintf("body.lines[%d].description", i), plainText)
+		}
+	}
+	return nil
+}
+
+// amounts refuses what is no amount.
+func (in *taxRecordRequest) amounts() error {
+	if in.Body.TotalTax != nil {
+		if err := in.Body.TotalTax.mistake("body.totalTax"); err != nil {
+			return err
+		}
+	}
+	for i, line := range in.Body.Lines {
+		at := fmt.Sprintf("body.lines[%d].", i)
+		if err := cmp.Or(line.Amount.mistake(at+"amount"), line.Tax.mistake(at+"tax")); err != nil {
+			return err
 		}
 	}
 	return nil

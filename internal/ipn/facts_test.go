@@ -65,6 +65,7 @@ func TestFactsAreReadFromTheirFieldsAndTheFieldsOlderNames(t *testing.T) {
 	status := get(func(f ipn.Facts) string { return f.Status })
 	method := get(func(f ipn.Facts) string { return f.PaymentMethod })
 	country := get(func(f ipn.Facts) string { return f.Country })
+	state := get(func(f ipn.Facts) string { return f.State })
 	reference := get(func(f ipn.Facts) string { return f.ReferenceNumber })
 	kind := get(func(f ipn.Facts) string { return f.TransactionType })
 	planned := get(func(f ipn.Facts) string { return f.NewContractID })
@@ -97,6 +98,11 @@ func TestFactsAreReadFromTheirFieldsAndTheFieldsOlderNames(t *testing.T) {
 		{"a reason is no status", status, "transactionType=DECLINE&declineReason=Do+not+honor", ""},
 		{"paymentType stands in", method, "paymentType=SEPA", "SEPA"},
 		{"the invoice's country stands in", country, "invoiceCountry=SE", "SE"},
+		{"the state stands beside the country", state, "country=US&state=CO&invoiceCountry=CA&invoiceState=ON", "CO"},
+		{"the invoice's state stands beside the invoice's country", state, "state=CO&invoiceCountry=CA&invoiceState=ON", "ON"},
+		{"another address's state is none of this one's", state, "country=DE&invoiceCountry=US&invoiceState=CO", ""},
+		{"another country's state is none of this one's", state, "state=CO&invoiceCountry=DE", ""},
+		{"a state without a country counts", state, "state=CO", "CO"},
 		{"the first value that is not blank counts", reference, "referenceNumber=&referenceNumber=+&ReferenceNumber=+7+", "7"},
 		{"a contradicted reference is none", reference, "referenceNumber=7&referenceNumber=8", ""},
 		{"a misspelled reference is none", reference, "+referenceNumber=7", ""},

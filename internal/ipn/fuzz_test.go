@@ -84,7 +84,7 @@ func checkFacts(t *testing.T, f ipn.Facts) {
 	t.Helper()
 	for _, text := range []string{
 		f.TransactionType, f.ReferenceNumber, f.OriginalReference, f.ReversalReference, f.SubscriptionID, f.AccountID,
-		f.ContractID, f.NewContractID, f.MerchantTransactionID, f.VendorID, f.Currency, f.PaymentMethod, f.Country, f.Status,
+		f.ContractID, f.NewContractID, f.MerchantTransactionID, f.VendorID, f.Currency, f.PaymentMethod, f.Country, f.State, f.Status,
 		f.Amount.String(), f.AmountUSD.String(), f.TaxAmount.String(), f.TaxUSD.String(),
 	} {
 		if !utf8.ValidString(text) || strings.Contains(text, "\x00") || len(text) > 255 {

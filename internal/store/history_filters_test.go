@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -9,11 +10,13 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/pressly/goose/v3"
 	"github.com/shopspring/decimal"
 
 	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
 	"github.com/ipn-receiver/ipn-receiver/internal/pgtest"
 	"github.com/ipn-receiver/ipn-receiver/internal/store"
+	"github.com/ipn-receiver/ipn-receiver/migrations"
 )
 
 func amount(text string) decimal.NullDecimal {
@@ -288,5 +291,36 @@ func TestAnEventKnowsThatItWasToldDifferently(t *testing.T) {
 		values (%d, sha256(''), sha256(''), '', '{}', '{}', 'off', now(), now())`, event))
 	if !ask[bool](t, dsn, "select varied from events") {
 		t.Error("it does not")
+	}
+}
+
+// A build that somebody interrupted leaves an index that is written to and never read.
+func TestAnInterruptedBuildOfAnIndexIsDoneAgain(t *testing.T) {
+	t.Parallel()
+	dsn := pgtest.New(t)
+	r := running(t, dsn)
+	mustRecord(t, r, charge("R1"))
+	mustRecord(t, r, charge("R2"))
+	db, err := sql.Open("pgx", dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	provider, err := goose.NewProvider(goose.DialectPostgres, db, migrations.FS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := provider.DownTo(t.Context(), 6); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.ExecContext(t.Context(), "create unique index concurrently events_test on events (test)"); err == nil {
+		t.Fatal("the build was not interrupted")
+	}
+	if err := store.Migrate(t.Context(), dsn, silent); err != nil {
+		t.Fatal(err)
+	}
+	const state = "select count(*) || ' ' || bool_and(indisvalid) || ' ' || bool_or(indisunique and indexrelid = 'events_test'::regclass) from pg_index where indrelid = 'events'::regclass"
+	if got := ask[string](t, dsn, state); got != "18 true false" {
+		t.Errorf("got %s", got)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 
 	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
@@ -49,7 +50,7 @@ func (c *Cursors) Seal(ctx context.Context, kind string, question, place any) (s
 // Open reads the place back that Seal made the cursor of. It fails with ErrCursor when the cursor was made up, was changed,
 // or was given out for another list or question, else as reading the key does.
 func (c *Cursors) Open(ctx context.Context, kind string, question any, cursor string, place any) error {
-	if len(cursor) > longestCursor {
+	if len(cursor) > longestCursor || strings.ContainsAny(cursor, "\r\n") { // line ends are nothing to the decoder
 		return ErrCursor
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(cursor)

@@ -89,7 +89,7 @@ var filters = []Filter{
 		set: func(q *Query, text string) string { q.VendorID = text; return "" }},
 	{Name: "currency", Kind: KindCode, Example: "EUR", Doc: "ISO 4217 code of the amount, in any letter case",
 		set: func(q *Query, text string) string { q.Currency = strings.ToUpper(text); return "" }},
-	{Name: "status", Kind: KindText, Example: "OPEN", Doc: "What the event says of its state: of a dispute its cbStatus in capitals, of a change of plan its resultCode",
+	{Name: "status", Kind: KindText, Example: "COMPLETED_LOST", Doc: "What the event says of its state: of a dispute its cbStatus in capitals, of a change of plan its resultCode",
 		set: func(q *Query, text string) string { q.Status = text; return "" }},
 	{Name: "amountFrom", Kind: KindAmount, Example: "10.00", Doc: "Least amount, inclusive: a magnitude in whatever currency the event has",
 		set: func(q *Query, text string) (mend string) { q.AmountFrom, mend = readAmount(text); return mend }},

@@ -42,7 +42,8 @@ type branch struct {
 	client   *http.Client
 }
 
-func newBranch(tb testing.TB) *branch {
+// newBranch opens a branch; furnish may change the office before it answers.
+func newBranch(tb testing.TB, furnish ...func(*finance.Office)) *branch {
 	tb.Helper()
 	b := &branch{tb: tb, dsn: pgtest.New(tb), tokens: map[access.Role]string{}}
 	b.client = &http.Client{Timeout: atMost, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -60,7 +61,7 @@ func newBranch(tb testing.TB) *branch {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() { b.recorder.Run(ctx); close(ended) }()
-	b.router = b.door(books)
+	b.router = b.door(books, furnish)
 	door := httptest.NewServer(b.router)
 	b.url = door.URL
 	tb.Cleanup(func() {
@@ -75,7 +76,7 @@ func newBranch(tb testing.TB) *branch {
 }
 
 // door mounts the pages and the API as the program does.
-func (b *branch) door(books finance.Books) chi.Router {
+func (b *branch) door(books finance.Books, furnish []func(*finance.Office)) chi.Router {
 	var tokens access.Tokens
 	for _, role := range access.Roles() {
 		text, token := access.NewToken("the-"+string(role), role, time.Time{})
@@ -93,14 +94,13 @@ func (b *branch) door(books finance.Books) chi.Router {
 		Tokens: func() access.Tokens { return tokens }, Sessions: b.store,
 		Proxy: access.Proxy{Networks: senders, UserHeader: "X-User", DefaultRole: access.Admin},
 	}
-	key, err := ipn.NewSecret("search", []byte("0123456789abcdef0123456789abcdef"))
-	if err != nil {
-		b.tb.Fatal(err)
-	}
 	office := &finance.Office{
-		History: b.store, Quarantine: b.store, Judge: judge{}, Handlers: b.store, Witness: b.store, Books: books, Configuration: known{b.store},
+		History: b.store, Quarantine: b.store, Judge: judge{}, Handlers: b.store, Witness: b.store, Books: books, Configuration: known{b.store, hostile[2], hostile[0], hostile[0]},
 		TaxRecords: b.store, Transfers: b.store, TransferMethods: []string{"WIRE"}, Cursors: ask.NewCursors(b.store.CursorKey),
-		Decoder: &ipn.Decoder{}, People: ipn.NewPersonKey(key), DisputeDays: 10, Version: "test", Configured: []string{"ledger", hostileHandler}, Now: func() time.Time { return today },
+		Decoder: &ipn.Decoder{}, DisputeDays: 10, Version: "test", Configured: []string{"ledger", hostileHandler}, Now: func() time.Time { return today },
+	}
+	for _, f := range furnish {
+		f(office)
 	}
 	pages := &page.Page{Office: office, Gate: gate, Now: func() time.Time { return today }}
 	router := chi.NewRouter()
@@ -127,13 +127,16 @@ func receipt(body string, vouched ipn.Vouched) *ipn.Receipt {
 		Vouched: vouched, Raw: []byte(body), Origin: ipn.Origin{ReceivedAt: today.Add(-time.Hour), Headers: map[string]string{"user-agent": hostile[0]}}}
 }
 
-// known is a configuration that differs in one flag of the hostile address.
-type known struct{ *store.Store }
+// known is a configuration that differs in one flag.
+type known struct {
+	*store.Store
+	service, place, trouble string
+}
 
-func (known) ConfigurationState() ipn.ConfigurationState {
+func (k known) ConfigurationState() ipn.ConfigurationState {
 	at := today.Add(-2 * time.Hour)
-	return ipn.ConfigurationState{Mode: "plan", Service: hostile[2], InSync: new(false), CheckedAt: &at, Result: ipn.ConfigurationDrift, Error: hostile[0],
-		Desired: settings(hostile[0], true), Actual: settings(hostile[0], false), Changes: []ipn.ConfigurationChange{{Setting: "sendRefund", From: "false", To: "true"}}}
+	return ipn.ConfigurationState{Mode: "plan", Service: k.service, InSync: new(false), CheckedAt: &at, Result: ipn.ConfigurationDrift, Error: k.trouble,
+		Desired: settings(k.place, true), Actual: settings(k.place, false), Changes: []ipn.ConfigurationChange{{Setting: "sendRefund", From: "false", To: "true"}}}
 }
 
 func (b *branch) record(body string) ipn.Recorded {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -101,14 +100,6 @@ func (c chart) JSON() (string, error) {
 	return string(text), err
 }
 
-// unit is what a point stands for.
-func (c chart) unit() string {
-	if len(c.Points) > 0 && len(c.Points[0].Day) == len("2006-01") {
-		return "month"
-	}
-	return "day"
-}
-
 // Moved are the points on which something moved, the latest first: what the table beside the chart tells.
 func (c chart) Moved() []point {
 	var moved []point
@@ -120,14 +111,11 @@ func (c chart) Moved() []point {
 	return moved
 }
 
-// Words says the chart in one sentence.
+// Words says what the points come to.
 func (c chart) Words() string {
-	sum, days := decimal.Zero, 0
+	sum := decimal.Zero
 	for _, at := range c.Points {
 		sum = sum.Add(at.Amount)
-		if at.Count != 0 {
-			days++
-		}
 	}
-	return money(sum, c.Currency) + " net, moved on " + strconv.Itoa(days) + " of " + plural(len(c.Points), c.unit(), c.unit()+"s")
+	return money(sum, c.Currency) + " net"
 }

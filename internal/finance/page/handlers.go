@@ -25,19 +25,7 @@ func (v *visit) why() finance.ActBody { return finance.ActBody{Reason: v.said("r
 type handlerRow struct{ ipn.HandlerState }
 
 // Stand is the word that matters most: a paused handler may be held too.
-func (h handlerRow) Stand() string {
-	switch {
-	case h.PausedAt != nil:
-		return "paused"
-	case !h.Configured:
-		return "not_configured"
-	case h.HeldSince != nil:
-		return "held"
-	case h.Leader == "":
-		return "without_leader"
-	}
-	return "running"
-}
+func (h handlerRow) Stand() string { return healthWord(&h.HandlerState) }
 
 // Lag is how old the oldest event is that the handler has not seen yet.
 func (h handlerRow) Lag() time.Duration { return time.Duration(h.LagSeconds * float64(time.Second)) }

@@ -159,6 +159,7 @@ func (b *branch) fillHandlers() {
 	lead.Close()
 	lead, err = b.store.Lead(ctx, store.LeadConfig{Handler: "ledger", Kind: ipn.KindProjection, Process: "here:1"})
 	b.must("lead the ledger", err)
+	b.must("go on", lead.Settle(ctx, ipn.Settlement{Position: settled.Position}))
 	lead.Close()
 	for _, text := range hostile {
 		act := ipn.Act{Actor: "cli:" + short(text), Reason: short(text)}

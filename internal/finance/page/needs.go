@@ -94,7 +94,7 @@ func (p *Page) unbooked(ctx context.Context, v *visit) (need, error) {
 		return need{}, nil
 	}
 	notes, err := p.Office.Books.Unbooked(ctx, ipn.UnbookedQuestion{Test: v.test, Limit: mostNeeds + 1})
-	return need{What: "events whose money is not booked", Why: "They are missing from the totals.", Count: len(notes), Path: "/money", Query: []any{"show", "unbooked"}, Mood: "wait"}, err
+	return need{What: "events whose money is not booked", Why: "They are missing from the totals.", Count: len(notes), Path: "/money#unbooked", Mood: "wait"}, err
 }
 
 func (p *Page) variants(ctx context.Context, v *visit) (need, error) {

@@ -141,13 +141,12 @@ func (p *Page) health(ctx context.Context) ([]handlerHealth, error) {
 	if p.Office.Handlers == nil {
 		return nil, nil
 	}
-	states, err := p.Office.Handlers.Handlers(ctx)
+	states, err := p.Office.HandlerStates(ctx)
 	if err != nil {
 		return nil, err
 	}
 	found := make([]handlerHealth, len(states))
 	for i, s := range states {
-		s.Configured = s.Configured || slices.Contains(p.Office.Configured, s.Name)
 		found[i] = handlerHealth{s, healthWord(&s)}
 	}
 	return found, nil

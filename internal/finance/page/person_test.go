@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -68,7 +69,8 @@ func newPerson(t *testing.T, b *branch) *person {
 		options = append(options, chromedp.Flag(flag, true))
 	}
 	p := &person{branch: b, t: t}
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	p.expects("FormInputAssignedAutocompleteValueToIdOrNameAttributeError") // a hint for what browsers fill in, which nobody wants here
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	allocator, free := chromedp.NewExecAllocator(ctx, options...)
 	tab, leave := chromedp.NewContext(allocator)
 	p.tab = tab
@@ -126,7 +128,9 @@ func (p *person) hears(trouble string) {
 			return
 		}
 	}
-	p.troubles = append(p.troubles, trouble)
+	if !slices.Contains(p.troubles, trouble) {
+		p.troubles = append(p.troubles, trouble)
+	}
 }
 
 // expects lets the browser remark on a status that the page means.

@@ -1,6 +1,7 @@
 package page_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -9,14 +10,21 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-chi/chi/v5"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/ipn-receiver/ipn-receiver/internal/finance"
 	"github.com/ipn-receiver/ipn-receiver/internal/finance/access"
+	"github.com/ipn-receiver/ipn-receiver/internal/finance/ask"
+	"github.com/ipn-receiver/ipn-receiver/internal/finance/page"
 	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
+	"github.com/ipn-receiver/ipn-receiver/internal/store"
 )
 
 // shelf is a branch with a few plain events: a charge with a refund and a dispute, told twice and in two ways, and a test order.
-func shelf(t *testing.T) *branch {
+func shelf(t *testing.T, furnish ...func(*finance.Office)) *branch {
 	t.Helper()
-	b := newBranch(t)
+	b := newBranch(t, furnish...)
 	const charge = "transactionType=CHARGE&referenceNumber=R1&merchantTransactionId=order-1&accountId=A1&subscriptionId=S1&contractId=P1&transactionDate=11/20/2026+08:30+AM&invoiceChargeAmount=1234.50&" +
 		"invoiceChargeCurrency=EUR&taxChargeAmount=197.10&paymentMethod=CC&country=DE&firstName=Mathilda&lastName=Sommer&email=mathilda@example.org&creditCardLastFourDigits=4242&creditCardExpDate=12/2031"
 	b.record(charge)
@@ -201,18 +209,63 @@ func TestAScriptGetsThePartThatItSwaps(t *testing.T) {
 	}
 }
 
-func TestAPersonIsFoundWithoutBeingTold(t *testing.T) {
+func TestAPersonIsFoundByAFormThatIsPosted(t *testing.T) {
 	t.Parallel()
-	b := shelf(t)
-	form := url.Values{"email": {"mathilda@example.org"}}
-	a := b.as(access.Finance, "/events/search", form)
-	if a.status != http.StatusUnprocessableEntity || !strings.Contains(a.body, "IPN_SEARCH_KEY") {
-		t.Errorf("without a key: got %d", a.status)
+	secret, err := ipn.NewSecret("search", []byte("0123456789abcdef0123456789abcdef"))
+	if err != nil {
+		t.Fatal(err)
 	}
+	key := ipn.NewPersonKey(secret)
+	b := shelf(t, func(o *finance.Office) { o.People = key })
+	b.indexPeople(key)
+	for _, form := range []url.Values{{"email": {" Mathilda@Example.ORG "}}, {"name": {"sommer"}}, {"name": {"Mathilda Sommer"}}} {
+		a := b.as(access.Viewer, "/events/search", form)
+		a.sees(t, http.StatusOK, `href="/events/1"`)
+		wellMade(t, "what was found", a)
+	}
+	a := b.as(access.Viewer, "/events/search", url.Values{"email": {"nobody@example.org"}})
+	a.sees(t, http.StatusOK, "No event is like this.")
+	b.as(access.Viewer, "/events/search", url.Values{"email": {"nobody"}}).sees(t, http.StatusUnprocessableEntity, "email")
 	b.as(access.Viewer, "/events/search", url.Values{}).sees(t, http.StatusUnprocessableEntity, "Write an e-mail address, or a name.")
 	if a := b.as(access.Viewer, "/events/search", nil); a.status != http.StatusSeeOther || a.to() != "/events" {
 		t.Errorf("reading the address of a search: got %d to %q", a.status, a.to())
 	}
+}
+
+// indexPeople lets the index of people see all events, as its handler would.
+func (b *branch) indexPeople(key ipn.PersonKey) {
+	b.tb.Helper()
+	events, err := b.store.Events(b.tb.Context(), ipn.Question{Limit: 1000})
+	b.must("read the events", err)
+	conn, err := pgx.Connect(b.tb.Context(), b.dsn)
+	b.must("connect", err)
+	defer conn.Close(context.Background())
+	people := store.People{Key: key, Decoder: &ipn.Decoder{}}
+	b.must("index", pgx.BeginFunc(b.tb.Context(), conn, func(tx pgx.Tx) error { return people.Project(b.tb.Context(), tx, events) }))
+}
+
+// TestAPageOfLittleIsWhole: without books, handlers, configuration and a key for people, their parts are left out.
+func TestAPageOfLittleIsWhole(t *testing.T) {
+	t.Parallel()
+	b := shelf(t)
+	pages := &page.Page{Office: &finance.Office{History: b.store, Quarantine: b.store, Judge: judge{}, Decoder: &ipn.Decoder{}, Cursors: ask.NewCursors(b.store.CursorKey)}, Unverified: true}
+	router := chi.NewRouter()
+	pages.Mount(router)
+	get := func(method, path string, form url.Values) answer {
+		r := httptest.NewRequest(method, path, strings.NewReader(form.Encode()))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		w := httptest.NewRecorder()
+		router.ServeHTTP(w, r.WithContext(access.With(r.Context(), access.Person{Name: "somebody", Role: access.Viewer, Via: access.ViaOpen})))
+		return answer{w.Code, w.Header(), w.Body.String()}
+	}
+	for path, says := range map[string]string{"/": "none runs", "/events": "IPN_SEARCH_KEY", "/events/1": "No handler runs.", "/stories/R1": "Charged 1234.50 EUR"} {
+		a := get(http.MethodGet, path, nil)
+		a.sees(t, http.StatusOK, says, "Open for development.", "No proof of origin.")
+		wellMade(t, path, a)
+	}
+	get(http.MethodGet, "/money", nil).sees(t, http.StatusNotFound)
+	get(http.MethodGet, "/transactions/R1", nil).sees(t, http.StatusNotFound)
+	get(http.MethodPost, "/events/search", url.Values{"name": {"Sommer"}}).sees(t, http.StatusUnprocessableEntity, "IPN_SEARCH_KEY")
 }
 
 func TestExportsAreOfferedToThoseWhoMay(t *testing.T) {

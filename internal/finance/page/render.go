@@ -124,6 +124,7 @@ func (f *frame) In(to string, pairs ...any) string {
 	if len(pairs) == 1 {
 		pairs, _ = pairs[0].([]any)
 	}
+	to, part, _ := strings.Cut(to, "#")
 	query := url.Values{}
 	if f.Test {
 		query.Set("test", "true")
@@ -133,10 +134,13 @@ func (f *frame) In(to string, pairs ...any) string {
 			query.Set(plain(pairs[i]), value)
 		}
 	}
-	if len(query) == 0 {
-		return to
+	if len(query) > 0 {
+		to += "?" + query.Encode()
 	}
-	return to + "?" + query.Encode()
+	if part != "" {
+		to += "#" + part
+	}
+	return to
 }
 
 // To is the address of the page about one thing, such as a transaction, in the book that is looked at.

@@ -165,6 +165,14 @@ func moment(t any) template.HTML { return timeTag(t, "2 Jan 2006, 15:04") }
 // day writes a date of UTC; "–" for none.
 func day(t any) template.HTML { return timeTag(t, "2 Jan 2006") }
 
+// Moment writes a time to the minute for a list whose columns are narrow: without the year where it is this one.
+func (f *frame) Moment(t any) template.HTML {
+	if instant(t).Year() == f.Now.Year() {
+		return timeTag(t, "2 Jan, 15:04")
+	}
+	return moment(t)
+}
+
 // timeTag holds nothing but digits and names of months, so it needs no escaping.
 func timeTag(t any, layout string) template.HTML {
 	at := instant(t)
@@ -228,7 +236,7 @@ var moods = map[string]string{
 	"authorised": "wait", "in_review": "wait", "pending": "wait", "disputed": "bad", "open": "wait", "past_due": "bad", "cancel_at_period_end": "wait",
 	"declined": "bad", "lost": "bad", "incomplete": "wait",
 	// an event at a handler, a handler
-	"done": "good", "waiting": "wait", "parked": "wait", "buried": "bad", "paused": "wait", "held": "bad", "running": "good",
+	"done": "good", "waiting": "wait", "parked": "wait", "buried": "bad", "paused": "wait", "held": "bad", "running": "good", "no leader": "bad", "behind": "wait",
 	// the configuration
 	"in_sync": "good", "replaced": "good", "drift": "bad", "unconfirmed": "wait", "refused": "bad", "failed": "bad",
 	// what vouched for a receipt

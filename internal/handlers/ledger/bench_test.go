@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -75,7 +76,7 @@ func projectAll(b *testing.B, dsn string, events []ipn.Stored, size int) {
 	for done := 0; done < b.N; {
 		if at >= len(events) {
 			b.StopTimer()
-			d.execute("truncate movements, unbooked, transactions, subscriptions, disputes, daily_totals, declines, daily_declines, tax_totals, contract_totals")
+			d.execute("truncate movements, unbooked, transactions, subscriptions, disputes, daily_totals, declines, daily_declines, daily_taxes, monthly_taxes, daily_contracts, monthly_contracts")
 			d.execute("update ledger_reach set event_id = 0, declines = 0")
 			d.execute("checkpoint")
 			at = 0
@@ -88,4 +89,117 @@ func projectAll(b *testing.B, dsn string, events []ipn.Stored, size int) {
 		at, done = at+len(batch), done+len(batch)
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
+}
+
+// fillYear makes the books of a year of $1 events: of a hundred, 90 charges, 6 refunds, 1 dispute and 3 failures, in 5
+// currencies, 12 countries and the 50 states of one of them, of 1,000 plans, 400,000 subscriptions and a payout a day.
+const (
+	fillYear = `
+		insert into movements (event_id, line, kind, test, reference_number, subscription_id, at, day, currency, amount, tax, amount_usd, country, state, contract_id)
+		select n, 0, kind, false, n::text, null, at, (at at time zone 'UTC')::date, (array['USD', 'EUR', 'GBP', 'JPY', 'CAD'])[1 + n % 5],
+			sign * 21.00, case when kind = 'charge' then 3.35 end, sign * 22.84,
+			(array['US', 'DE', 'FR', 'GB', 'IT', 'ES', 'NL', 'SE', 'JP', 'CA', 'AU', 'BR'])[1 + place], case place when 0 then 'S' || n / 7 % 50 end, 'P' || n::bigint * 7919 % 1000
+		from (
+			select n, case when n % 100 < 90 then 'charge' when n % 100 < 96 then 'refund' else 'chargeback' end as kind, case when n % 100 < 90 then 1 else -1 end as sign,
+				timestamptz '2024-01-01Z' + interval '366 days' * (n::float8 / $1::int) as at, n / 3 % 12 as place
+			from generate_series(1, $1::int - 1) n where n % 100 < 97) as n`
+	fillPayouts = `
+		insert into movements (event_id, line, kind, test, at, day, currency, amount)
+		select 100000000 + n, 0, 'payout', false, timestamptz '2024-01-01Z' + n * interval '1 day', date '2024-01-01' + n, 'USD', -1000 from generate_series(0, 365) n`
+	fillTotals = `
+		insert into daily_totals (test, day, kind, currency, n, amount, tax, amount_usd)
+		select test, day, kind, currency, count(*), sum(amount), coalesce(sum(tax), 0), coalesce(sum(amount_usd), 0) from movements group by 1, 2, 3, 4`
+	fillDeclines = `
+		insert into daily_declines (test, day, n) select false, date '2024-01-01' + n, $1::int / 100 * 3 / 366 + 1 from generate_series(0, 365) n`
+	fillDisputes = `
+		insert into disputes (test, reference_number, reversal_reference, state, path, amount, currency, opened_at, ended_at, last_at, events)
+		select false, n::text, 'D' || n, case when n % 20 = 0 then 'open' else 'lost' end, '[]', 21, 'USD', at, case when n % 20 = 0 then null else at end, at, 1
+		from (select n, timestamptz '2024-01-01Z' + interval '366 days' * (n::float8 / ($1::int / 100)) as at from generate_series(1, $1::int / 100) n) as n`
+	fillSubscriptions = `
+		insert into subscriptions (test, subscription_id, state, charges, failures, next_due_at, started_at, last_at, events, attention)
+		select false, n::text, (array['active', 'active', 'active', 'active', 'cancelled', 'cancelled', 'cancelled', 'trial', 'cancel_at_period_end', 'past_due'])[1 + n % 10], 5, 0,
+			case when n % 50 <> 0 then timestamptz '2024-06-01Z' + n % 400 * interval '1 day' end, '2024-01-01Z', '2024-02-01Z', 5, case when n % 1000 = 1 then '["reactivated"]'::jsonb end
+		from generate_series(1, $1::int / 5) n`
+)
+
+// BenchmarkReports measures what finance asks of a year: go test -run xxx -bench Reports ./internal/handlers/ledger
+func BenchmarkReports(b *testing.B) {
+	owned := pgtest.Own(b)
+	for _, events := range []int{200_000, 2_000_000} {
+		b.Run(fmt.Sprint(events), func(b *testing.B) { askAll(b, owned.DSN(), events) })
+	}
+}
+
+func askAll(b *testing.B, dsn string, events int) {
+	conn, err := pgx.Connect(b.Context(), dsn)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.Background()) }()
+	d := &desk{TB: b, conn: conn}
+	d.execute("truncate movements, disputes, subscriptions, daily_totals, daily_declines, daily_taxes, monthly_taxes, daily_contracts, monthly_contracts")
+	for _, fill := range []string{fillYear, fillDeclines, fillDisputes, fillSubscriptions} {
+		d.execute(fill, events)
+	}
+	for _, then := range []string{fillPayouts, fillTotals, "vacuum analyze"} {
+		d.execute(then)
+	}
+	if d.reader, err = ledger.OpenReader(b.Context(), dsn, 1); err != nil {
+		b.Fatal(err)
+	}
+	defer d.reader.Close()
+	at := func(month time.Month, day int) time.Time { return time.Date(2024, month, day, 0, 0, 0, 0, time.UTC) }
+	year, odd := ipn.Span{From: at(1, 1), To: at(13, 1)}, ipn.Span{From: at(1, 15), To: at(12, 17)}
+	now := at(12, 31)
+	for _, question := range []struct {
+		name string
+		ask  func() error
+	}{
+		{"totals by day", func() error {
+			_, err := d.reader.Totals(b.Context(), ipn.TotalsQuestion{From: year.From, To: year.To, GroupBy: ipn.TotalsByDay})
+			return err
+		}},
+		{"totals by month", func() error {
+			_, err := d.reader.Totals(b.Context(), ipn.TotalsQuestion{From: year.From, To: year.To, GroupBy: ipn.TotalsByMonth})
+			return err
+		}},
+		{"balance", func() error { _, err := d.reader.Balance(b.Context(), year); return err }},
+		{"taxes", func() error { _, err := d.reader.Taxes(b.Context(), year); return err }},
+		{"taxes of odd days", func() error { _, err := d.reader.Taxes(b.Context(), odd); return err }},
+		{"contracts", func() error { _, err := d.reader.Contracts(b.Context(), year, 20); return err }},
+		{"contracts of odd days", func() error { _, err := d.reader.Contracts(b.Context(), odd, 20); return err }},
+		{"rates", func() error { _, err := d.reader.Rates(b.Context(), year); return err }},
+		{"payouts", func() error {
+			_, err := d.reader.Movements(b.Context(), ipn.MovementQuestion{Kind: ipn.MovePayout, Limit: 50})
+			return err
+		}},
+		{"movements", func() error {
+			_, err := d.reader.Movements(b.Context(), ipn.MovementQuestion{Span: year, Limit: 50})
+			return err
+		}},
+		{"disputes", func() error {
+			_, err := d.reader.Disputes(b.Context(), ipn.DisputeQuestion{State: ipn.DisputeOpen, OldestFirst: true, Limit: 50})
+			return err
+		}},
+		{"ages", func() error {
+			_, err := d.reader.DisputeAges(b.Context(), ipn.DisputeAgesQuestion{Now: now, Days: 10})
+			return err
+		}},
+		{"subscriptions", func() error {
+			_, err := d.reader.Subscriptions(b.Context(), ipn.SubscriptionQuestion{Limit: 50})
+			return err
+		}},
+		{"subscriptions at risk", func() error {
+			_, err := d.reader.Subscriptions(b.Context(), ipn.SubscriptionQuestion{AtRisk: true, Limit: 50})
+			return err
+		}},
+	} {
+		b.Run(question.name, func(b *testing.B) {
+			for b.Loop() {
+				if err := question.ask(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }

@@ -224,24 +224,33 @@ func (d *desk) wantDisputes(want []ipn.DisputeBook) {
 // it was kept.
 func (d *desk) wantTotals() {
 	d.Helper()
-	d.wantSums("daily_totals", "tax_totals", "contract_totals", "daily_declines")
+	d.wantSums("daily_totals", "daily_taxes", "monthly_taxes", "daily_contracts", "monthly_contracts", "daily_declines")
 }
 
 func (d *desk) wantSums(tables ...string) {
 	d.Helper()
 	for _, sum := range []struct{ table, plain string }{
 		{"daily_totals", "select test, day, kind, currency, count(*), sum(amount), coalesce(sum(tax), 0), coalesce(sum(amount_usd), 0) from movements group by 1, 2, 3, 4"},
-		{"tax_totals", `
-			select test, 'day' as per, day, kind, coalesce(country, ''), coalesce(state, ''), currency, count(*), sum(amount), sum(coalesce(tax, 0)), sum((tax is null)::int)
-			from movements where kind <> 'payout' group by 1, 3, 4, 5, 6, 7
-			union all select test, 'month', (to_char(day, 'YYYY-MM') || '-01')::date, kind, coalesce(country, ''), coalesce(state, ''), currency,
-				count(*), sum(amount), sum(coalesce(tax, 0)), sum((tax is null)::int)
-			from movements where kind <> 'payout' group by 1, 3, 4, 5, 6, 7`},
-		{"contract_totals", `
-			select test, 'day' as per, day, kind, coalesce(contract_id, ''), currency, count(*), sum(amount), sum(coalesce(amount_usd, 0))
-			from movements where kind <> 'payout' group by 1, 3, 4, 5, 6
-			union all select test, 'month', (to_char(day, 'YYYY-MM') || '-01')::date, kind, coalesce(contract_id, ''), currency, count(*), sum(amount), sum(coalesce(amount_usd, 0))
-			from movements where kind <> 'payout' group by 1, 3, 4, 5, 6`},
+		{"daily_taxes", `
+			select test, day, coalesce(country, ''), coalesce(state, ''), currency,
+				count(*), sum(case when kind in ('charge', 'recurring') then amount else 0 end), sum(case when kind in ('charge', 'recurring') then coalesce(tax, 0) else 0 end),
+				sum(case when kind in ('charge', 'recurring') then 0 else -amount end), sum(case when kind in ('charge', 'recurring') then 0 else -coalesce(tax, 0) end),
+				sum(case when tax is null and kind in ('refund', 'cancellation_refund', 'chargeback') then 1 else 0 end)
+			from movements where kind <> 'payout' group by 1, 2, 3, 4, 5`},
+		{"monthly_taxes", `
+			select test, (to_char(day, 'YYYY-MM') || '-01')::date, coalesce(country, ''), coalesce(state, ''), currency,
+				count(*), sum(case when kind in ('charge', 'recurring') then amount else 0 end), sum(case when kind in ('charge', 'recurring') then coalesce(tax, 0) else 0 end),
+				sum(case when kind in ('charge', 'recurring') then 0 else -amount end), sum(case when kind in ('charge', 'recurring') then 0 else -coalesce(tax, 0) end),
+				sum(case when tax is null and kind in ('refund', 'cancellation_refund', 'chargeback') then 1 else 0 end)
+			from movements where kind <> 'payout' group by 1, 2, 3, 4, 5`},
+		{"daily_contracts", `
+			select test, day, coalesce(contract_id, ''), currency,
+				count(*), sum(case when kind in ('charge', 'recurring') then 1 else 0 end), sum(case when kind in ('charge', 'recurring') then amount else 0 end), sum(case when kind in ('charge', 'recurring') then 0 else -amount end), sum(coalesce(amount_usd, 0))
+			from movements where kind <> 'payout' group by 1, 2, 3, 4`},
+		{"monthly_contracts", `
+			select test, (to_char(day, 'YYYY-MM') || '-01')::date, coalesce(contract_id, ''), currency,
+				count(*), sum(case when kind in ('charge', 'recurring') then 1 else 0 end), sum(case when kind in ('charge', 'recurring') then amount else 0 end), sum(case when kind in ('charge', 'recurring') then 0 else -amount end), sum(coalesce(amount_usd, 0))
+			from movements where kind <> 'payout' group by 1, 2, 3, 4`},
 		{"daily_declines", "select test, day, count(*) from declines group by 1, 2"},
 	} {
 		if slices.Contains(tables, sum.table) {

@@ -104,8 +104,9 @@ func TestAReplayWritesNothing(t *testing.T) {
 		return d.column(`select ctid || ' ' || xmin::text from movements union all select ctid || ' ' || xmin::text from transactions union all
 			select ctid || ' ' || xmin::text from subscriptions union all select ctid || ' ' || xmin::text from disputes union all
 			select ctid || ' ' || xmin::text from unbooked union all select ctid || ' ' || xmin::text from daily_totals union all
-			select ctid || ' ' || xmin::text from daily_declines union all select ctid || ' ' || xmin::text from declines union all select ctid || ' ' || xmin::text from tax_totals union all
-			select ctid || ' ' || xmin::text from contract_totals order by 1`)
+			select ctid || ' ' || xmin::text from daily_declines union all select ctid || ' ' || xmin::text from declines union all select ctid || ' ' || xmin::text from daily_taxes union all
+			select ctid || ' ' || xmin::text from monthly_taxes union all select ctid || ' ' || xmin::text from daily_contracts union all
+			select ctid || ' ' || xmin::text from monthly_contracts order by 1`)
 	}
 	before := places()
 	d.project(d.log())

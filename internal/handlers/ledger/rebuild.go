@@ -56,8 +56,10 @@ var books = []book{
 	{"daily_totals", "test, day, kind, currency"},
 	{"declines", "event_id"},
 	{"daily_declines", "test, day"},
-	{"tax_totals", "test, per, day, kind, country, state, currency"},
-	{"contract_totals", "test, per, day, kind, contract_id, currency"},
+	{"daily_taxes", "test, day, country, state, currency"},
+	{"monthly_taxes", "test, month, country, state, currency"},
+	{"daily_contracts", "test, day, contract_id, currency"},
+	{"monthly_contracts", "test, month, contract_id, currency"},
 }
 
 // RebuildAt is Rebuild in a transaction of its own on a connection of its own. What it found is mended when it returns
@@ -138,8 +140,10 @@ func aside(ctx context.Context, tx pgx.Tx, build func() error) error {
 		"create unlogged table ledger_rebuild.daily_totals (like public.daily_totals including all)",
 		"create unlogged table ledger_rebuild.declines (like public.declines including all)",
 		"create unlogged table ledger_rebuild.daily_declines (like public.daily_declines including all)",
-		"create unlogged table ledger_rebuild.tax_totals (like public.tax_totals including all)",
-		"create unlogged table ledger_rebuild.contract_totals (like public.contract_totals including all)",
+		"create unlogged table ledger_rebuild.daily_taxes (like public.daily_taxes including all)",
+		"create unlogged table ledger_rebuild.monthly_taxes (like public.monthly_taxes including all)",
+		"create unlogged table ledger_rebuild.daily_contracts (like public.daily_contracts including all)",
+		"create unlogged table ledger_rebuild.monthly_contracts (like public.monthly_contracts including all)",
 		"create unlogged table ledger_rebuild.ledger_reach (like public.ledger_reach including all)",
 		"insert into ledger_rebuild.ledger_reach default values",
 		"set local search_path = ledger_rebuild, public")
@@ -149,7 +153,7 @@ func aside(ctx context.Context, tx pgx.Tx, build func() error) error {
 	if err := build(); err != nil {
 		return err
 	}
-	if err := execute(ctx, tx, addUpTaxes, addUpContracts); err != nil {
+	if err := execute(ctx, tx, addUp...); err != nil {
 		return fmt.Errorf("add up the new movements: %w", err)
 	}
 	if _, err := tx.Exec(ctx, "select set_config('search_path', $1, true)", path); err != nil {
@@ -183,20 +187,25 @@ func replay(ctx context.Context, tx pgx.Tx, target int64, next Next, progress fu
 	return read, nil
 }
 
-// The sums that the triggers of the live movements keep are made at once of the new ones, which have no triggers.
-const (
-	addUpTaxes = `
-		insert into ledger_rebuild.tax_totals (test, per, day, kind, country, state, currency, n, amount, tax, untold)
-		select m.test, p.per, p.day, m.kind, coalesce(m.country, ''), coalesce(m.state, ''), m.currency,
-			count(*), sum(m.amount), coalesce(sum(m.tax), 0), count(*) filter (where m.tax is null)
-		from ledger_rebuild.movements m, lateral (values ('day', m.day), ('month', date_trunc('month', m.day::timestamp)::date)) as p (per, day)
-		where m.kind <> 'payout' group by 1, 2, 3, 4, 5, 6, 7`
-	addUpContracts = `
-		insert into ledger_rebuild.contract_totals (test, per, day, kind, contract_id, currency, n, amount, amount_usd)
-		select m.test, p.per, p.day, m.kind, coalesce(m.contract_id, ''), m.currency, count(*), sum(m.amount), coalesce(sum(m.amount_usd), 0)
-		from ledger_rebuild.movements m, lateral (values ('day', m.day), ('month', date_trunc('month', m.day::timestamp)::date)) as p (per, day)
-		where m.kind <> 'payout' group by 1, 2, 3, 4, 5, 6`
-)
+// addUp makes at once the sums of the new movements that triggers keep of the live ones.
+var addUp = []string{`
+	insert into ledger_rebuild.daily_taxes (test, day, country, state, currency, n, charged, collected, reversed, refunded, untold)
+	select test, day, coalesce(country, ''), coalesce(state, ''), currency, count(*),
+		coalesce(sum(amount) filter (where charge), 0), coalesce(sum(tax) filter (where charge), 0),
+		-coalesce(sum(amount) filter (where not charge), 0), -coalesce(sum(tax) filter (where not charge), 0),
+		count(*) filter (where tax is null and kind in ('refund', 'cancellation_refund', 'chargeback'))
+	from (select *, kind in ('charge', 'recurring') as charge from ledger_rebuild.movements where kind <> 'payout') as m group by 1, 2, 3, 4, 5`, `
+	insert into ledger_rebuild.monthly_taxes (test, month, country, state, currency, n, charged, collected, reversed, refunded, untold)
+	select test, date_trunc('month', day::timestamp)::date, country, state, currency, sum(n), sum(charged), sum(collected), sum(reversed), sum(refunded), sum(untold)
+	from ledger_rebuild.daily_taxes group by 1, 2, 3, 4, 5`, `
+	insert into ledger_rebuild.daily_contracts (test, day, contract_id, currency, n, charges, charged, reversed, amount_usd)
+	select test, day, coalesce(contract_id, ''), currency, count(*), count(*) filter (where charge), coalesce(sum(amount) filter (where charge), 0),
+		-coalesce(sum(amount) filter (where not charge), 0), coalesce(sum(amount_usd), 0)
+	from (select *, kind in ('charge', 'recurring') as charge from ledger_rebuild.movements where kind <> 'payout') as m group by 1, 2, 3, 4`, `
+	insert into ledger_rebuild.monthly_contracts (test, month, contract_id, currency, n, charges, charged, reversed, amount_usd)
+	select test, date_trunc('month', day::timestamp)::date, contract_id, currency, sum(n), sum(charges), sum(charged), sum(reversed), sum(amount_usd)
+	from ledger_rebuild.daily_contracts group by 1, 2, 3, 4`,
+}
 
 // The statements of a comparison and of the mending, for any book: %[1]s is its table, %[2]s its key. The columns of both sides are the
 // same and in one order, as one was made like the other.

@@ -85,8 +85,8 @@ func TestARebuildFindsAndMendsWhatWasTamperedWith(t *testing.T) {
 		{"another path", `update disputes set path = '[]' where (reference_number, reversal_reference, test) = (select reference_number, reversal_reference, test from disputes where path <> '[]' limit 1)`, "disputes 0 0 1"},
 		{"a day that is gone", "delete from daily_totals where (test, day, kind, currency) = (select test, day, kind, currency from daily_totals limit 1)", "daily_totals 1 0 0"},
 		{"a failure that is told twice", "insert into declines select 9999, test, day from declines limit 1", "declines 0 1 0"},
-		{"a place's tax", "update tax_totals set tax = tax + 0.01 where ctid = (select ctid from tax_totals where per = 'day' limit 1)", "tax_totals 0 0 1"},
-		{"a plan of nobody", "insert into contract_totals values (false, 'month', '2024-05-01', 'charge', 'P9', 'EUR', 1, 5, 5)", "contract_totals 0 1 0"},
+		{"a place's tax", "update daily_taxes set refunded = refunded + 0.01 where ctid = (select ctid from daily_taxes limit 1)", "daily_taxes 0 0 1"},
+		{"a plan of nobody", "insert into monthly_contracts values (false, '2024-05-01', 'P9', 'EUR', 1, 1, 5, 0, 5)", "monthly_contracts 0 1 0"},
 		{"a day without declines", "delete from daily_declines where ctid = (select ctid from daily_declines limit 1)", "daily_declines 1 0 0"},
 		{"a note that is gone", "delete from unbooked where (event_id, reason) = (select event_id, reason from unbooked limit 1)", "unbooked 1 0 0"},
 	} {
@@ -114,7 +114,7 @@ func TestARebuildGoesAsFarAsTheBooksAndNotFurther(t *testing.T) {
 func TestARebuildBringsBooksToACursorTheyAreBehind(t *testing.T) {
 	t.Parallel()
 	d, events := kept(t, 4)
-	for _, table := range []string{"movements", "unbooked", "transactions", "subscriptions", "disputes", "daily_totals", "declines", "daily_declines", "tax_totals", "contract_totals"} {
+	for _, table := range []string{"movements", "unbooked", "transactions", "subscriptions", "disputes", "daily_totals", "declines", "daily_declines", "daily_taxes", "monthly_taxes", "daily_contracts", "monthly_contracts"} {
 		d.execute("delete from " + table)
 	}
 	d.execute("update ledger_reach set event_id = 0, declines = 0")

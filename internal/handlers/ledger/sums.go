@@ -21,11 +21,14 @@ func (r *Reader) Totals(ctx context.Context, q ipn.TotalsQuestion) ([]ipn.Total,
 		return t, err
 	}
 	return collect(ctx, r, read, `
-		select case $4 when 'day' then to_char(day, 'YYYY-MM-DD') when 'month' then to_char(day, 'YYYY-MM') else '' end,
-			case when $4 = 'transactionType' or kind = 'payout' then kind else '' end,
-			currency, sum(n)::bigint, sum(amount)::text, sum(tax)::text, sum(amount_usd)::text
-		from daily_totals where test = $1 and ($2::date is null or day >= $2) and ($3::date is null or day < $3)
-		group by 1, 2, 3 order by 1, 2, 3`, q.Test, dayOf(q.From), dayOf(q.To), string(q.GroupBy))
+		select case $4 when 'day' then to_char(first, 'YYYY-MM-DD') when 'month' then to_char(first, 'YYYY-MM') else '' end, shown, currency, n, amount::text, tax::text, usd::text
+		from (
+			select case $4 when 'day' then day when 'month' then date_trunc('month', day::timestamp)::date end as first,
+				case when $4 = 'transactionType' or kind = 'payout' then kind else '' end as shown,
+				currency, sum(n)::bigint as n, sum(amount) as amount, sum(tax) as tax, sum(amount_usd) as usd
+			from daily_totals where test = $1 and ($2::date is null or day >= $2) and ($3::date is null or day < $3)
+			group by 1, 2, 3) as sums
+		order by first, shown, currency`, q.Test, dayOf(q.From), dayOf(q.To), string(q.GroupBy))
 }
 
 // Balance returns what the span came to, by currency.
@@ -74,36 +77,36 @@ func balances(totals []ipn.Total) []ipn.Balance {
 // Taxes returns the taxes of the span, ordered by country, state and currency. A dispute that was won gives back what it
 // took: Reversed and Refunded can be negative where the opening lies before the span.
 func (r *Reader) Taxes(ctx context.Context, span ipn.Span) ([]ipn.TaxTotal, error) {
-	per, first, last := ranges(span)
 	read := func(row pgx.CollectableRow) (t ipn.TaxTotal, err error) {
 		err = row.Scan(&t.Country, &t.State, &t.Currency, &t.Charged, &t.Collected, &t.Reversed, &t.Refunded, &t.Untold)
 		return t, err
 	}
+	p := cut(span)
 	return collect(ctx, r, read, `
-		select country, state, currency,
-			coalesce(sum(amount) filter (where kind = any($5)), 0)::text, coalesce(sum(tax) filter (where kind = any($5)), 0)::text,
-			coalesce(-sum(amount) filter (where kind <> all($5)), 0)::text, coalesce(-sum(tax) filter (where kind <> all($5)), 0)::text,
-			coalesce(sum(untold) filter (where kind = any($6)), 0)::bigint
-		from unnest($2::text[], $3::date[], $4::date[]) as part (per, first, last), lateral (
-			select * from tax_totals where test = $1 and per = part.per and day >= part.first and day < part.last) as t
-		group by country, state, currency order by country, state, currency`,
-		span.Test, per, first, last, kindsOf(charges), takings())
+		with parts as (
+			select country, state, currency, charged, collected, reversed, refunded, untold from monthly_taxes where test = $1 and month >= $2 and month < $3
+			union all select country, state, currency, charged, collected, reversed, refunded, untold from daily_taxes where test = $1 and day >= $4 and day < $5
+			union all select country, state, currency, charged, collected, reversed, refunded, untold from daily_taxes where test = $1 and day >= $6 and day < $7)
+		select country, state, currency, sum(charged)::text, sum(collected)::text, sum(reversed)::text, sum(refunded)::text, sum(untold)::bigint
+		from parts group by country, state, currency order by country, state, currency`,
+		span.Test, p.months.first, p.months.last, p.before.first, p.before.last, p.behind.first, p.behind.last)
 }
 
 // Contracts returns the limit best of the plans, by dollars, then by plan and currency.
 func (r *Reader) Contracts(ctx context.Context, span ipn.Span, limit int) ([]ipn.ContractTotal, error) {
-	per, first, last := ranges(span)
 	read := func(row pgx.CollectableRow) (t ipn.ContractTotal, err error) {
 		err = row.Scan(&t.ContractID, &t.Currency, &t.Charges, &t.Charged, &t.Reversed, &t.USD)
 		return t, err
 	}
+	p := cut(span)
 	return collect(ctx, r, read, `
-		select contract_id, currency, coalesce(sum(n) filter (where kind = any($5)), 0)::bigint,
-			coalesce(sum(amount) filter (where kind = any($5)), 0)::text, coalesce(-sum(amount) filter (where kind <> all($5)), 0)::text, sum(amount_usd)::text
-		from unnest($2::text[], $3::date[], $4::date[]) as part (per, first, last), lateral (
-			select * from contract_totals where test = $1 and per = part.per and day >= part.first and day < part.last) as t
-		group by contract_id, currency order by sum(amount_usd) desc, contract_id, currency limit $6`,
-		span.Test, per, first, last, kindsOf(charges), max(limit, 1))
+		with parts as (
+			select contract_id, currency, charges, charged, reversed, amount_usd from monthly_contracts where test = $1 and month >= $2 and month < $3
+			union all select contract_id, currency, charges, charged, reversed, amount_usd from daily_contracts where test = $1 and day >= $4 and day < $5
+			union all select contract_id, currency, charges, charged, reversed, amount_usd from daily_contracts where test = $1 and day >= $6 and day < $7)
+		select contract_id, currency, sum(charges)::bigint, sum(charged)::text, sum(reversed)::text, sum(amount_usd)::text
+		from parts group by contract_id, currency order by sum(amount_usd) desc, contract_id, currency limit $8`,
+		span.Test, p.months.first, p.months.last, p.before.first, p.before.last, p.behind.first, p.behind.last, max(limit, 1))
 }
 
 // Rates returns how often things went wrong in the span.
@@ -172,37 +175,37 @@ func kindsOf(of ...side) []string {
 	return names
 }
 
-// takings returns the kinds that take charged money away.
-func takings() []string {
-	return slices.DeleteFunc(kindsOf(refunds, disputed), func(name string) bool { return kinds[ipn.MovementKind(name)].sign == ipn.In })
+// stretch is some days, last not one of them; the zero stretch is none.
+type stretch struct{ first, last pgtype.Date }
+
+// parts are a span cut up into its whole months and the days before and behind them, so that years are read from few rows.
+type parts struct{ months, before, behind stretch }
+
+// cut returns the parts of a span, of which some may be none.
+func cut(span ipn.Span) parts {
+	from, to := dayOrEnd(span.From, pgtype.NegativeInfinity), dayOrEnd(span.To, pgtype.Infinity)
+	first, last := from, to
+	if from.InfinityModifier == pgtype.Finite && from.Time.Day() != 1 {
+		first.Time = firstOfMonth(from.Time, 1)
+	}
+	if to.InfinityModifier == pgtype.Finite {
+		last.Time = firstOfMonth(to.Time, 0)
+	}
+	if first.InfinityModifier == pgtype.Finite && last.InfinityModifier == pgtype.Finite && !first.Time.Before(last.Time) {
+		return parts{before: stretch{from, to}} // no whole month in between
+	}
+	p := parts{months: stretch{first, last}}
+	if from.InfinityModifier == pgtype.Finite {
+		p.before = stretch{from, first}
+	}
+	if to.InfinityModifier == pgtype.Finite {
+		p.behind = stretch{last, to}
+	}
+	return p
 }
 
-// ranges splits a span into the whole months in it and the days before and behind them, so that years are read from few
-// rows: what the rows sum up (per), the first day, and the day behind the last.
-func ranges(span ipn.Span) (per []string, first, last []pgtype.Date) {
-	add := func(what string, from, to pgtype.Date) {
-		per, first, last = append(per, what), append(first, from), append(last, to)
-	}
-	days, months := dayOrEnd(span.From, pgtype.NegativeInfinity), dayOrEnd(span.From, pgtype.NegativeInfinity)
-	if months.InfinityModifier == pgtype.Finite && months.Time.Day() != 1 {
-		months.Time = time.Date(months.Time.Year(), months.Time.Month()+1, 1, 0, 0, 0, 0, time.UTC)
-	}
-	end, rest := dayOrEnd(span.To, pgtype.Infinity), dayOrEnd(span.To, pgtype.Infinity)
-	if rest.InfinityModifier == pgtype.Finite {
-		rest.Time = time.Date(rest.Time.Year(), rest.Time.Month(), 1, 0, 0, 0, 0, time.UTC)
-	}
-	if months.InfinityModifier == pgtype.Finite && rest.InfinityModifier == pgtype.Finite && !months.Time.Before(rest.Time) {
-		add("day", days, end) // no whole month in between
-		return per, first, last
-	}
-	add("month", months, rest)
-	if days.InfinityModifier == pgtype.Finite {
-		add("day", days, months)
-	}
-	if end.InfinityModifier == pgtype.Finite {
-		add("day", rest, end)
-	}
-	return per, first, last
+func firstOfMonth(day time.Time, further time.Month) time.Time {
+	return time.Date(day.Year(), day.Month()+further, 1, 0, 0, 0, 0, time.UTC)
 }
 
 // dayOrEnd returns the day of an instant in UTC, the given end of time for the zero one.

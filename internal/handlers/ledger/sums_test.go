@@ -262,7 +262,7 @@ func TestWhatAnOlderProgramBooksIsAddedUpToo(t *testing.T) {
 		values ($1, 0, 'charge', false, 'R1', '2024-05-01 17:00Z', '2024-05-01', 'EUR', 21, 1)`, events[0].ID)
 	d.execute("update movements set amount = 20")
 	d.execute("update ledger_reach set event_id = $1", events[2].ID)
-	d.wantSums("tax_totals", "contract_totals")
+	d.wantSums("daily_taxes", "monthly_taxes", "daily_contracts", "monthly_contracts")
 	d.project(events[3:])
 	d.wantDeclines()
 	if got := d.column("select declines::text from ledger_reach")[0]; got != fmt.Sprint(events[3].ID) {

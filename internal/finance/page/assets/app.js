@@ -8,6 +8,7 @@
   function draw(box) {
     const chart = JSON.parse(box.dataset.chart);
     const days = chart.days.map((day) => Date.parse(day + "T00:00:00Z") / 1000);
+    const half = days.length > 1 ? (days[1] - days[0]) / 2 : 43200;
     const muted = token("--muted"), grid = { stroke: token("--line"), width: 1 };
     const name = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
     const short = new Intl.NumberFormat("en", { notation: "compact" });
@@ -15,7 +16,7 @@
     new uPlot({
       width: box.clientWidth, height: 190, cursor: { y: false, drag: { x: false, y: false } },
       tzDate: (at) => uPlot.tzDate(new Date(at * 1e3), "Etc/UTC"),
-      scales: { y: { range: (u, low, high) => [Math.min(low, 0) * 1.05, Math.max(high, 0) * 1.05 || 1] } },
+      scales: { x: { range: (u, low, high) => [low - half, high + half] }, y: { range: (u, low, high) => [Math.min(low, 0) * 1.05, Math.max(high, 0) * 1.05 || 1] } },
       series: [
         { label: "Day", value: (u, at) => at == null ? "–" : new Date(at * 1e3).toISOString().slice(0, 10) },
         {
@@ -61,7 +62,11 @@
     }
   });
 
-  document.addEventListener("htmx:after:swap", () => { at = -1; });
+  // What was swapped in is told in a few words, not read out whole.
+  document.addEventListener("htmx:after:swap", () => {
+    at = -1;
+    document.getElementById("said").textContent = document.querySelector("[data-said]")?.dataset.said ?? "";
+  });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
   let waiting;
   addEventListener("resize", () => { clearTimeout(waiting); waiting = setTimeout(drawAll, 150); });
