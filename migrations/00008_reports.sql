@@ -127,85 +127,109 @@ comment on column monthly_contracts.reversed is 'Taken away by refunds and dispu
 comment on column monthly_contracts.amount_usd is 'charged less reversed in US dollars, as far as that was told.';
 
 -- The four tables follow movements whoever writes those: this program, one from before them that is still running, or a
--- person. Rows that came count once, rows that went count against; what comes to no movement is taken away. All parts of a
--- statement see the tables as they were. The rows of a batch are looked up one by one, whatever the planner believes.
+-- person. What came is added, many rows at once; what went, which is little, is taken away row by row, each through its key.
 -- +goose StatementBegin
-create function movements_add_up() returns trigger language plpgsql
-    set search_path = public set enable_hashjoin = off set enable_mergejoin = off set enable_seqscan = off as $$
-declare
-    sign constant integer := tg_argv[0]::integer;
+create function movements_add_up() returns trigger language plpgsql as $$
 begin
-    with d as (
+    insert into public.daily_taxes as t (test, day, country, state, currency, n, charged, collected, reversed, refunded, untold)
         select test, day, coalesce(country, '') as country, coalesce(state, '') as state, currency,
-            sign * count(*) as n, sign * coalesce(sum(amount) filter (where charge), 0) as charged, sign * coalesce(sum(tax) filter (where charge), 0) as collected,
-            -sign * coalesce(sum(amount) filter (where not charge), 0) as reversed, -sign * coalesce(sum(tax) filter (where not charge), 0) as refunded,
-            sign * count(*) filter (where tax is null and kind in ('refund', 'cancellation_refund', 'chargeback')) as untold
-        from (select *, kind in ('charge', 'recurring') as charge from moved where kind <> 'payout') as moved
-        group by 1, 2, 3, 4, 5
-    ), m as (
-        select test, date_trunc('month', day::timestamp)::date as month, country, state, currency, sum(n)::bigint as n, sum(charged) as charged,
-            sum(collected) as collected, sum(reversed) as reversed, sum(refunded) as refunded, sum(untold)::bigint as untold
-        from d group by test, 2, country, state, currency
-    ), day_gone as (
-        delete from public.daily_taxes t using d where (t.test, t.day, t.country, t.state, t.currency) = (d.test, d.day, d.country, d.state, d.currency) and t.n + d.n = 0
-    ), day_grown as (
-        update public.daily_taxes t set n = t.n + d.n, charged = t.charged + d.charged, collected = t.collected + d.collected, reversed = t.reversed + d.reversed,
-            refunded = t.refunded + d.refunded, untold = t.untold + d.untold from d
-        where (t.test, t.day, t.country, t.state, t.currency) = (d.test, d.day, d.country, d.state, d.currency) and t.n + d.n <> 0
-    ), month_gone as (
-        delete from public.monthly_taxes t using m where (t.test, t.month, t.country, t.state, t.currency) = (m.test, m.month, m.country, m.state, m.currency) and t.n + m.n = 0
-    ), month_grown as (
-        update public.monthly_taxes t set n = t.n + m.n, charged = t.charged + m.charged, collected = t.collected + m.collected, reversed = t.reversed + m.reversed,
-            refunded = t.refunded + m.refunded, untold = t.untold + m.untold from m
-        where (t.test, t.month, t.country, t.state, t.currency) = (m.test, m.month, m.country, m.state, m.currency) and t.n + m.n <> 0
-    ), day_come as (
-        insert into public.daily_taxes (test, day, country, state, currency, n, charged, collected, reversed, refunded, untold)
-        select test, day, country, state, currency, n, charged, collected, reversed, refunded, untold from d
-        where n > 0 and not exists (select from public.daily_taxes t where (t.test, t.day, t.country, t.state, t.currency) = (d.test, d.day, d.country, d.state, d.currency))
-    )
-    insert into public.monthly_taxes (test, month, country, state, currency, n, charged, collected, reversed, refunded, untold)
-    select test, month, country, state, currency, n, charged, collected, reversed, refunded, untold from m
-    where n > 0 and not exists (select from public.monthly_taxes t where (t.test, t.month, t.country, t.state, t.currency) = (m.test, m.month, m.country, m.state, m.currency));
-
-    with d as (
+            count(*) as n, coalesce(sum(amount) filter (where charge), 0) as charged, coalesce(sum(tax) filter (where charge), 0) as collected,
+            -coalesce(sum(amount) filter (where not charge), 0) as reversed, -coalesce(sum(tax) filter (where not charge), 0) as refunded,
+            count(*) filter (where tax is null and kind in ('refund', 'cancellation_refund', 'chargeback')) as untold
+        from (select *, kind in ('charge', 'recurring') as charge from moved where kind <> 'payout') as m group by 1, 2, 3, 4, 5
+        on conflict (test, day, country, state, currency) do update set
+            n = t.n + excluded.n, charged = t.charged + excluded.charged, collected = t.collected + excluded.collected, reversed = t.reversed + excluded.reversed, refunded = t.refunded + excluded.refunded, untold = t.untold + excluded.untold;
+    insert into public.monthly_taxes as t (test, month, country, state, currency, n, charged, collected, reversed, refunded, untold)
+        select test, date_trunc('month', day::timestamp)::date as month, coalesce(country, '') as country, coalesce(state, '') as state, currency,
+            count(*) as n, coalesce(sum(amount) filter (where charge), 0) as charged, coalesce(sum(tax) filter (where charge), 0) as collected,
+            -coalesce(sum(amount) filter (where not charge), 0) as reversed, -coalesce(sum(tax) filter (where not charge), 0) as refunded,
+            count(*) filter (where tax is null and kind in ('refund', 'cancellation_refund', 'chargeback')) as untold
+        from (select *, kind in ('charge', 'recurring') as charge from moved where kind <> 'payout') as m group by 1, 2, 3, 4, 5
+        on conflict (test, month, country, state, currency) do update set
+            n = t.n + excluded.n, charged = t.charged + excluded.charged, collected = t.collected + excluded.collected, reversed = t.reversed + excluded.reversed, refunded = t.refunded + excluded.refunded, untold = t.untold + excluded.untold;
+    insert into public.daily_contracts as t (test, day, contract_id, currency, n, charges, charged, reversed, amount_usd)
         select test, day, coalesce(contract_id, '') as contract_id, currency,
-            sign * count(*) as n, sign * count(*) filter (where charge) as charges, sign * coalesce(sum(amount) filter (where charge), 0) as charged,
-            -sign * coalesce(sum(amount) filter (where not charge), 0) as reversed, sign * coalesce(sum(amount_usd), 0) as amount_usd
-        from (select *, kind in ('charge', 'recurring') as charge from moved where kind <> 'payout') as moved
-        group by 1, 2, 3, 4
-    ), m as (
-        select test, date_trunc('month', day::timestamp)::date as month, contract_id, currency, sum(n)::bigint as n, sum(charges)::bigint as charges, sum(charged) as charged, sum(reversed) as reversed, sum(amount_usd) as amount_usd
-        from d group by test, 2, contract_id, currency
-    ), day_gone as (
-        delete from public.daily_contracts t using d where (t.test, t.day, t.contract_id, t.currency) = (d.test, d.day, d.contract_id, d.currency) and t.n + d.n = 0
-    ), day_grown as (
-        update public.daily_contracts t set n = t.n + d.n, charges = t.charges + d.charges, charged = t.charged + d.charged, reversed = t.reversed + d.reversed, amount_usd = t.amount_usd + d.amount_usd from d
-        where (t.test, t.day, t.contract_id, t.currency) = (d.test, d.day, d.contract_id, d.currency) and t.n + d.n <> 0
-    ), month_gone as (
-        delete from public.monthly_contracts t using m where (t.test, t.month, t.contract_id, t.currency) = (m.test, m.month, m.contract_id, m.currency) and t.n + m.n = 0
-    ), month_grown as (
-        update public.monthly_contracts t set n = t.n + m.n, charges = t.charges + m.charges, charged = t.charged + m.charged, reversed = t.reversed + m.reversed, amount_usd = t.amount_usd + m.amount_usd from m
-        where (t.test, t.month, t.contract_id, t.currency) = (m.test, m.month, m.contract_id, m.currency) and t.n + m.n <> 0
-    ), day_come as (
-        insert into public.daily_contracts (test, day, contract_id, currency, n, charges, charged, reversed, amount_usd)
-        select test, day, contract_id, currency, n, charges, charged, reversed, amount_usd from d
-        where n > 0 and not exists (select from public.daily_contracts t where (t.test, t.day, t.contract_id, t.currency) = (d.test, d.day, d.contract_id, d.currency))
-    )
-    insert into public.monthly_contracts (test, month, contract_id, currency, n, charges, charged, reversed, amount_usd)
-    select test, month, contract_id, currency, n, charges, charged, reversed, amount_usd from m
-    where n > 0 and not exists (select from public.monthly_contracts t where (t.test, t.month, t.contract_id, t.currency) = (m.test, m.month, m.contract_id, m.currency));
+            count(*) as n, count(*) filter (where charge) as charges, coalesce(sum(amount) filter (where charge), 0) as charged,
+            -coalesce(sum(amount) filter (where not charge), 0) as reversed, coalesce(sum(amount_usd), 0) as amount_usd
+        from (select *, kind in ('charge', 'recurring') as charge from moved where kind <> 'payout') as m group by 1, 2, 3, 4
+        on conflict (test, day, contract_id, currency) do update set
+            n = t.n + excluded.n, charges = t.charges + excluded.charges, charged = t.charged + excluded.charged, reversed = t.reversed + excluded.reversed, amount_usd = t.amount_usd + excluded.amount_usd;
+    insert into public.monthly_contracts as t (test, month, contract_id, currency, n, charges, charged, reversed, amount_usd)
+        select test, date_trunc('month', day::timestamp)::date as month, coalesce(contract_id, '') as contract_id, currency,
+            count(*) as n, count(*) filter (where charge) as charges, coalesce(sum(amount) filter (where charge), 0) as charged,
+            -coalesce(sum(amount) filter (where not charge), 0) as reversed, coalesce(sum(amount_usd), 0) as amount_usd
+        from (select *, kind in ('charge', 'recurring') as charge from moved where kind <> 'payout') as m group by 1, 2, 3, 4
+        on conflict (test, month, contract_id, currency) do update set
+            n = t.n + excluded.n, charges = t.charges + excluded.charges, charged = t.charged + excluded.charged, reversed = t.reversed + excluded.reversed, amount_usd = t.amount_usd + excluded.amount_usd;
+    return null;
+end $$;
+
+create function movements_take_away() returns trigger language plpgsql as $$
+declare
+    g record;
+begin
+    for g in
+        select test, day, coalesce(country, '') as country, coalesce(state, '') as state, currency,
+            count(*) as n, coalesce(sum(amount) filter (where charge), 0) as charged, coalesce(sum(tax) filter (where charge), 0) as collected,
+            -coalesce(sum(amount) filter (where not charge), 0) as reversed, -coalesce(sum(tax) filter (where not charge), 0) as refunded,
+            count(*) filter (where tax is null and kind in ('refund', 'cancellation_refund', 'chargeback')) as untold
+        from (select *, kind in ('charge', 'recurring') as charge from moved where kind <> 'payout') as m group by 1, 2, 3, 4, 5
+    loop
+        delete from public.daily_taxes t where (t.test, t.day, t.country, t.state, t.currency) = (g.test, g.day, g.country, g.state, g.currency) and t.n = g.n;
+        if not found then
+            update public.daily_taxes t set n = t.n - g.n, charged = t.charged - g.charged, collected = t.collected - g.collected, reversed = t.reversed - g.reversed, refunded = t.refunded - g.refunded, untold = t.untold - g.untold
+            where (t.test, t.day, t.country, t.state, t.currency) = (g.test, g.day, g.country, g.state, g.currency);
+        end if;
+    end loop;
+    for g in
+        select test, date_trunc('month', day::timestamp)::date as month, coalesce(country, '') as country, coalesce(state, '') as state, currency,
+            count(*) as n, coalesce(sum(amount) filter (where charge), 0) as charged, coalesce(sum(tax) filter (where charge), 0) as collected,
+            -coalesce(sum(amount) filter (where not charge), 0) as reversed, -coalesce(sum(tax) filter (where not charge), 0) as refunded,
+            count(*) filter (where tax is null and kind in ('refund', 'cancellation_refund', 'chargeback')) as untold
+        from (select *, kind in ('charge', 'recurring') as charge from moved where kind <> 'payout') as m group by 1, 2, 3, 4, 5
+    loop
+        delete from public.monthly_taxes t where (t.test, t.month, t.country, t.state, t.currency) = (g.test, g.month, g.country, g.state, g.currency) and t.n = g.n;
+        if not found then
+            update public.monthly_taxes t set n = t.n - g.n, charged = t.charged - g.charged, collected = t.collected - g.collected, reversed = t.reversed - g.reversed, refunded = t.refunded - g.refunded, untold = t.untold - g.untold
+            where (t.test, t.month, t.country, t.state, t.currency) = (g.test, g.month, g.country, g.state, g.currency);
+        end if;
+    end loop;
+    for g in
+        select test, day, coalesce(contract_id, '') as contract_id, currency,
+            count(*) as n, count(*) filter (where charge) as charges, coalesce(sum(amount) filter (where charge), 0) as charged,
+            -coalesce(sum(amount) filter (where not charge), 0) as reversed, coalesce(sum(amount_usd), 0) as amount_usd
+        from (select *, kind in ('charge', 'recurring') as charge from moved where kind <> 'payout') as m group by 1, 2, 3, 4
+    loop
+        delete from public.daily_contracts t where (t.test, t.day, t.contract_id, t.currency) = (g.test, g.day, g.contract_id, g.currency) and t.n = g.n;
+        if not found then
+            update public.daily_contracts t set n = t.n - g.n, charges = t.charges - g.charges, charged = t.charged - g.charged, reversed = t.reversed - g.reversed, amount_usd = t.amount_usd - g.amount_usd
+            where (t.test, t.day, t.contract_id, t.currency) = (g.test, g.day, g.contract_id, g.currency);
+        end if;
+    end loop;
+    for g in
+        select test, date_trunc('month', day::timestamp)::date as month, coalesce(contract_id, '') as contract_id, currency,
+            count(*) as n, count(*) filter (where charge) as charges, coalesce(sum(amount) filter (where charge), 0) as charged,
+            -coalesce(sum(amount) filter (where not charge), 0) as reversed, coalesce(sum(amount_usd), 0) as amount_usd
+        from (select *, kind in ('charge', 'recurring') as charge from moved where kind <> 'payout') as m group by 1, 2, 3, 4
+    loop
+        delete from public.monthly_contracts t where (t.test, t.month, t.contract_id, t.currency) = (g.test, g.month, g.contract_id, g.currency) and t.n = g.n;
+        if not found then
+            update public.monthly_contracts t set n = t.n - g.n, charges = t.charges - g.charges, charged = t.charged - g.charged, reversed = t.reversed - g.reversed, amount_usd = t.amount_usd - g.amount_usd
+            where (t.test, t.month, t.contract_id, t.currency) = (g.test, g.month, g.contract_id, g.currency);
+        end if;
+    end loop;
     return null;
 end $$;
 -- +goose StatementEnd
 
 create trigger movements_added after insert on movements
-    referencing new table as moved for each statement execute function movements_add_up('1');
+    referencing new table as moved for each statement execute function movements_add_up();
 create trigger movements_removed after delete on movements
-    referencing old table as moved for each statement execute function movements_add_up('-1');
+    referencing old table as moved for each statement execute function movements_take_away();
 create trigger movements_changed_from after update on movements
-    referencing old table as moved for each statement execute function movements_add_up('-1');
+    referencing old table as moved for each statement execute function movements_take_away();
 create trigger movements_changed_to after update on movements
-    referencing new table as moved for each statement execute function movements_add_up('1');
+    referencing new table as moved for each statement execute function movements_add_up();
 
 insert into daily_taxes (test, day, country, state, currency, n, charged, collected, reversed, refunded, untold)
     select test, day, '', '', currency, count(*), coalesce(sum(amount) filter (where charge), 0), coalesce(sum(tax) filter (where charge), 0),
@@ -279,6 +303,6 @@ drop trigger movements_added on movements;
 drop trigger movements_removed on movements;
 drop trigger movements_changed_from on movements;
 drop trigger movements_changed_to on movements;
-drop function movements_add_up;
+drop function movements_add_up, movements_take_away;
 drop index movements_listed;
 alter table movements drop column country, drop column state, drop column contract_id;

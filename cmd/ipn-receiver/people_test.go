@@ -67,7 +67,8 @@ func (r *running) indexed() {
 	})
 }
 
-// S-82: whoever is searched for is asked for in a body, and neither log nor metrics tell of them; nor do they of the key.
+// S-82: whoever is searched for is asked for in a body, and neither log nor metrics tell of them, not even of an address that
+// somebody wrote into a URL; nor do they tell the key.
 func TestAPersonIsFoundAndLeavesNoTrace(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a PostgreSQL of its own")

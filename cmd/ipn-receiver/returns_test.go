@@ -124,6 +124,9 @@ func TestAShopperComesBackFromTheBankAndItsIPNFindsTheReturn(t *testing.T) {
 			t.Errorf("%s: fifteen minutes later the list has %+v", c.suffix, found[order])
 		}
 	}
+	if strings.Contains(b.said(), "cart_APPROVE") {
+		t.Error("the log tells what a shopper brought")
+	}
 	b.sumsAgree()
 }
 

@@ -2,12 +2,12 @@ package finance
 
 import (
 	"context"
-	"io"
 	"net/http"
 	"strconv"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 	"go.uber.org/zap"
 
 	"github.com/ipn-receiver/ipn-receiver/internal/finance/access"
@@ -104,9 +104,9 @@ func stream(ctx huma.Context, q *export.Question, run *export.Export) {
 	ctx.SetHeader("Ipn-Export-Rows", strconv.FormatInt(run.Rows, 10))
 	ctx.SetHeader("Ipn-Export-Up-To", strconv.FormatInt(run.UpTo, 10))
 	ctx.SetStatus(http.StatusOK)
-	to := newPatientWriter(ctx.BodyWriter())
+	_, answer := humachi.Unwrap(ctx)
 	told := int64(0)
-	err := run.Write(ctx.Context(), to, func(rows int64) { told = rows })
+	err := run.Write(ctx.Context(), patientWriter{answer, http.NewResponseController(answer)}, func(rows int64) { told = rows })
 	server.LogField(ctx.Context(), zap.Int64("rows", told))
 	if err != nil {
 		server.LogField(ctx.Context(), zap.Bool("cut", true))
@@ -116,27 +116,16 @@ func stream(ctx huma.Context, q *export.Question, run *export.Export) {
 
 // patientWriter gives the reader some time for each piece, and as much as it takes for all of them.
 type patientWriter struct {
-	io.Writer
-	control *http.ResponseController // nil: there is no connection, as in a test
+	http.ResponseWriter
+	control *http.ResponseController
 }
 
-func newPatientWriter(to io.Writer) *patientWriter {
-	w := &patientWriter{Writer: to}
-	if answer, ok := to.(http.ResponseWriter); ok {
-		w.control = http.NewResponseController(answer)
-		// The time to read the request in is over soon, and would end the answer with it.
-		_ = w.control.SetReadDeadline(time.Time{})
-	}
-	return w
-}
-
-func (w *patientWriter) Write(text []byte) (n int, err error) {
+// Write implements io.Writer. Where there are no deadlines to set, as in a test, there is none to be late for.
+func (w patientWriter) Write(text []byte) (n int, err error) {
 	for n < len(text) && err == nil {
-		if w.control != nil {
-			_ = w.control.SetWriteDeadline(time.Now().Add(exportPatience))
-		}
+		_ = w.control.SetWriteDeadline(time.Now().Add(exportPatience))
 		var written int
-		written, err = w.Writer.Write(text[n:min(n+exportPiece, len(text))])
+		written, err = w.ResponseWriter.Write(text[n:min(n+exportPiece, len(text))])
 		n += written
 	}
 	return n, err

@@ -138,7 +138,7 @@ type Office struct {
 func (o *Office) Mount(router chi.Router) {
 	config := huma.DefaultConfig("IPN receiver", o.Version)
 	config.Info.Description = "The history of payment notifications, the handlers that hear them and the books made of them. " +
-		"Amounts are strings of decimal digits, times are RFC 3339 in UTC, errors are application/problem+json. Lists answer items and, unless the page is the last, nextCursor."
+		"Amounts are strings of decimal digits, times are RFC 3339 in UTC, errors are application/problem+json. Lists answer items and, unless the page is the last, nextCursor. JSON that is read has an ETag: send it in If-None-Match, and what has not changed is answered 304."
 	config.DocsPath, config.SchemasPath, config.CreateHooks = "", "", nil // no page that loads scripts from elsewhere, no $schema in answers
 	config.RejectUnknownQueryParameters = true
 	config.Components.SecuritySchemes = map[string]*huma.SecurityScheme{

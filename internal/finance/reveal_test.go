@@ -62,6 +62,7 @@ func TestNobodySeesPersonalFieldsByLooking(t *testing.T) {
 	}
 }
 
+// S-83: no cache keeps what was revealed.
 func TestARevealShowsAllAndIsKeptInTheAudit(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, pgtest.New(t))
@@ -125,6 +126,7 @@ func (o *office) wantAudit(want string) {
 	}
 }
 
+// S-81: the error that this provokes tells nothing of the event.
 func TestARevealThatCannotBeKeptDoesNotHappen(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, pgtest.New(t), func(o *finance.Office) { o.Witness = deafWitness{} })
@@ -143,6 +145,7 @@ type deafWitness struct{}
 
 func (deafWitness) WitnessAct(context.Context, string, ipn.Act, any) error { return ipn.ErrUnavailable }
 
+// S-84: an event that somebody may not take looks like none.
 func TestWhoMayNotRevealGetsNothingToSee(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, pgtest.New(t))

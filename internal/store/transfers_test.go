@@ -150,3 +150,19 @@ func TestPagesOfBankTransfersShowEachOnce(t *testing.T) {
 		t.Errorf("saw %d transfers, want 10", len(seen))
 	}
 }
+
+func TestStrangersCannotFillTheRecordWithReturns(t *testing.T) {
+	t.Parallel()
+	dsn := pgtest.New(t)
+	s := open(t, dsn)
+	ask[int](t, dsn, `with made as (
+		insert into bank_transfer_returns (status, order_id, received_at, last_received_at)
+		select 'PENDING', n, '2026-11-21', '2026-11-21' from generate_series(1, 200500) n returning 1) select count(*) from made`)
+	comeBack(t, s, ipn.TransferReturn{Status: "FAIL", OrderID: 1})
+	if n := ask[int](t, dsn, "select count(*) from bank_transfer_returns"); n != 200_000 {
+		t.Errorf("%d returns are kept, want 200,000", n)
+	}
+	if n := ask[int](t, dsn, "select count(*) from bank_transfer_returns where status = 'FAIL'"); n != 1 {
+		t.Error("the youngest went in place of the oldest")
+	}
+}

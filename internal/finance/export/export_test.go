@@ -10,6 +10,7 @@ import (
 
 	"github.com/ipn-receiver/ipn-receiver/internal/finance/ask"
 	"github.com/ipn-receiver/ipn-receiver/internal/finance/export"
+	"github.com/ipn-receiver/ipn-receiver/internal/handlers/ledger"
 	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
 	"github.com/ipn-receiver/ipn-receiver/internal/pgtest"
 	"github.com/ipn-receiver/ipn-receiver/internal/store"
@@ -111,6 +112,35 @@ func TestAnExportTellsHowFarItCame(t *testing.T) {
 		if last := told[len(told)-1]; tc.last > 0 && last != tc.last || tc.last == 0 && last == 3000 {
 			t.Errorf("told %v in the end", last)
 		}
+	}
+}
+
+// manyMovements are more than a chunk, which ends between the lines of the last event.
+const manyMovements = `
+	insert into movements (event_id, line, kind, test, at, day, currency, amount)
+	select least(n, 4999), greatest(n - 4999, 0), 'payout', false, now(), (now() at time zone 'UTC')::date, 'EUR', -n from generate_series(1, 5003) n`
+
+func TestAnExportGoesOnBetweenTheLinesOfAnEvent(t *testing.T) {
+	t.Parallel()
+	dsn := pgtest.New(t)
+	execute(t, dsn, manyMovements)
+	execute(t, dsn, "update ledger_reach set event_id = 4999")
+	books, err := ledger.OpenReader(t.Context(), dsn, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer books.Close()
+	e, err := export.Begin(t.Context(), export.Question{Of: export.Movements, Format: export.CSV}, nil, books)
+	if err != nil || e.Rows != 5003 {
+		t.Fatalf("got %+v, %v", e, err)
+	}
+	var out bytes.Buffer
+	if err := e.Write(t.Context(), &out, nil); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(out.String(), "\r\n")
+	if len(lines) != 5005 || !strings.HasPrefix(lines[5003], "4999,4,payout,") {
+		t.Errorf("got %d lines, %q before the last", len(lines), lines[len(lines)-2])
 	}
 }
 

@@ -176,7 +176,7 @@ func TestAReplayIsCountedAndDoneOnlyWhenItIsConfirmed(t *testing.T) {
 		t.Errorf("got %d to %q, the handler stands at %d", a.status, a.to(), b.handler().Position)
 	}
 	for _, tc := range []struct{ which, words string }{
-		{"", "Say which events"}, {"since", "Write the day"}, {"matching", "name at least one field"}, {"everything", "Say which events"},
+		{"", "Say which events"}, {"since", "Write the day"}, {"matching", "Fill in at least one"}, {"everything", "Say which events"},
 	} {
 		b.as(access.Operator, path, reason("which", tc.which, "confirm", "yes")).sees(t, http.StatusUnprocessableEntity, tc.words)
 	}
@@ -308,7 +308,7 @@ func TestTheListsTellWhatTheirFiltersAskFor(t *testing.T) {
 		{"/subscriptions?state=active", []string{"S1"}, []string{">S2<"}},
 		{"/subscriptions?test=true", []string{"No subscription is known yet"}, []string{">S1<"}},
 		{"/subscriptions/S1", []string{"S1", "active", "Charged 21.00 EUR", "P1"}, nil},
-		{"/disputes?state=open", []string{"C1", "21.00\u00a0EUR", "past", "11\u00a0days", "20\u00a0Nov\u00a02026"}, nil},
+		{"/disputes?state=open", []string{"C1", "21.00\u00a0EUR", "past", "10\u00a0days", "20\u00a0Nov\u00a02026"}, nil},
 		{"/disputes?state=won", []string{"No dispute is in this state"}, []string{">C1<"}},
 		{"/payouts", []string{"900.50\u00a0EUR", "A payout of 17.00 EUR failed"}, []string{"−900.50"}},
 		{"/transfers", []string{"W1", "59.50\u00a0EUR", "order 77", "NONE"}, nil},

@@ -264,7 +264,7 @@ func (p *person) tabs() []string {
 		all.forEach(e => { e.dataset.stop = String(n++) }); document.body.tabIndex = -1; document.body.focus();
 		return all.slice(0, 60).map(e => e.dataset.stop) })()`)
 	var reached []string
-	for range want {
+	for range 2 * len(want) { // a field for a date is several stops
 		p.must("press Tab", chromedp.KeyEvent("\t"))
 		reached = append(reached, asks[string](p, `document.activeElement?.dataset?.stop ?? ""`))
 	}

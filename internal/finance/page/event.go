@@ -114,7 +114,7 @@ func (p *Page) eventSheet(v *visit, data *eventData, shown *ipn.Event) (sheet, e
 		}
 	}
 	v.test = data.Facts.Test
-	return sheet{name: "event", title: "Event " + strconv.FormatInt(data.ID, 10), data: data, at: "/events"}, nil
+	return sheet{name: "event", title: "Event " + strconv.FormatInt(data.ID, 10), path: "/events", data: data}, nil
 }
 
 // addVariant compares a variant with the first telling, both as they were sent, and shows them as they may be seen.

@@ -195,7 +195,7 @@ func (d *eventsData) blame(wrongs *trouble) {
 }
 
 func (d *eventsData) sheet(status int) sheet {
-	return sheet{name: "events", title: "Events", data: d, part: "list", status: status, wide: true}
+	return sheet{name: "events", title: "Events", path: "/events", data: d, part: "list", status: status, wide: true}
 }
 
 // Export is the address that the whole answer is taken along from.

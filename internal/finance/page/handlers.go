@@ -38,7 +38,7 @@ type handlersData struct {
 	Next     string // the cursor of the next page of what failed; "": this is the last one
 
 	Handler, State, Event string // what would be tried again: "" does not restrict
-	Counted               *int64 // how many that would be; nil: nobody asked
+	Counted               string // how many that would be, in words; "": nobody asked
 }
 
 func (p *Page) handlers(v *visit) (sheet, error) {
@@ -87,7 +87,7 @@ func (p *Page) redrive(v *visit) (sheet, error) {
 		return sheet{}, err
 	}
 	if wish.DryRun {
-		d.Counted = &events
+		d.Counted = plural(events, "event", "events")
 		return s, nil
 	}
 	return v.lead("/handlers", "redriven"), nil
@@ -180,6 +180,9 @@ func replayWish(v *visit, dryRun *bool) (*finance.ReplayBody, error) {
 		}
 		if only := v.said("testOrders"); only != "" {
 			wish.Matching.Test = new(only == "true")
+		}
+		if *wish.Matching == (finance.MatchesBody{}) {
+			return nil, wrong("matching", "Fill in at least one of the fields that events are matched by.")
 		}
 	default:
 		return nil, wrong("which", "Say which events: all, those since a day, or those that match.")

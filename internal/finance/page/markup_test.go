@@ -33,22 +33,6 @@ func attribute(n *html.Node, name string) string {
 	return ""
 }
 
-// words are all texts below a node.
-func words(n *html.Node) string {
-	var b strings.Builder
-	var walk func(*html.Node)
-	walk = func(n *html.Node) {
-		if n.Type == html.TextNode {
-			b.WriteString(n.Data)
-		}
-		for c := n.FirstChild; c != nil; c = c.NextSibling {
-			walk(c)
-		}
-	}
-	walk(n)
-	return b.String()
-}
-
 // wellMade fails unless a page is what every page has to be: small, with one heading, nothing inline, no stranger's markup, a
 // name for every field and a heading for every table, and nothing that turns the direction of a line.
 func wellMade(tb testing.TB, what string, a answer) *html.Node {

@@ -24,9 +24,8 @@ var templates embed.FS
 type sheet struct {
 	name   string // of a file in templates, without its extension
 	title  string
-	path   string // its own address, where it may be shown as the answer to a form; "": the request's
+	path   string // its own address, escaped, without a query; "": the one that was asked for, or, of a form, the one that is above it
 	data   any
-	at     string // the address of the page without its query; "": the one that was asked for, or, of a form, the one it stands below
 	push   string // the address that a script shows for the part that it swaps; "": the one it asked for
 	part   string // the template that stands for the page where a script asks for a part of it; "": the page is only shown whole
 	chart  bool   // has charts in it
@@ -97,13 +96,12 @@ type frame struct {
 	Data     any
 	Now      time.Time
 	Form     url.Values // what was posted, to be shown again in the form
-	Path     string
-	Part     bool // only a part is written, which a script asked for
+	Path     string     // of this page, escaped; it begins with one slash, so that it leads to no other host
+	Part     bool       // only a part is written, which a script asked for
 	Sections [][]section
 
 	Unverified bool
 	files      files
-	rawPath    string
 	query      url.Values
 }
 
@@ -164,7 +162,10 @@ func (f *frame) Book(test bool) string {
 
 // here is the address of this page with another query.
 func (f *frame) here(query url.Values) string {
-	return (&url.URL{Path: f.Path, RawPath: f.rawPath, RawQuery: query.Encode()}).String()
+	if len(query) == 0 {
+		return f.Path
+	}
+	return f.Path + "?" + query.Encode()
 }
 
 // With is the address of this page with one query parameter set, or taken away where the value is empty.
@@ -192,17 +193,14 @@ func (f *frame) Says(name string) string { return f.Form.Get(name) }
 
 // frame puts a page into what stands around all of them.
 func (p *Page) frame(v *visit, s sheet, t *trouble) *frame {
-	query, here, raw := v.URL.Query(), v.URL.Path, v.URL.RawPath
-	switch {
-	case s.at != "":
-		here, raw = s.at, ""
-	case v.Method == http.MethodPost:
-		here, raw = path.Dir(here), ""
+	query, here := v.URL.Query(), cmp.Or(s.path, v.URL.EscapedPath())
+	if s.path == "" && v.Method == http.MethodPost {
+		here = path.Dir(here)
 	}
 	return &frame{
 		Title: s.title, Person: v.person, Trouble: t, Notice: notices[query.Get("done")], Test: v.test, Open: v.person.Via == access.ViaOpen,
-		Chart: s.chart, Wide: s.wide, Data: s.data, Now: v.now, Form: v.PostForm, Path: cmp.Or(s.path, v.URL.Path), Sections: sections,
-		Unverified: p.Unverified, files: p.files, rawPath: raw, query: query,
+		Chart: s.chart, Wide: s.wide, Data: s.data, Now: v.now, Form: v.PostForm, Path: "/" + strings.TrimLeft(here, "/"), Sections: sections,
+		Unverified: p.Unverified, files: p.files, query: query,
 	}
 }
 
@@ -234,10 +232,14 @@ func asksForPart(r *http.Request) bool {
 		r.Header.Get("HX-Request-Type") != "full"
 }
 
-// refuse answers with a page that says what is wrong, and nothing else.
+// refuse answers with a page that says what is wrong, and nothing else: not even where the form that was refused stands.
 func (p *Page) refuse(w http.ResponseWriter, v *visit, problem error) {
 	t := p.tell(problem)
-	p.render(w, t.Status, "trouble", "layout.html", p.frame(v, sheet{title: t.Title}, t))
+	s := sheet{title: t.Title}
+	if v.Method == http.MethodPost {
+		s.path = "/"
+	}
+	p.render(w, t.Status, "trouble", "layout.html", p.frame(v, s, t))
 }
 
 // render writes a template whole or not at all.

@@ -14,7 +14,7 @@ func (p *Page) ways() []way {
 	return []way{
 		{"/", access.See, p.overview},
 		{"/events", access.See, p.events},
-		{"/events/search", access.See, func(v *visit) (sheet, error) { return v.lead("/events", ""), nil }}, // where a search was posted
+		{"/events/search", access.See, p.events}, // where a search was posted
 		{"/events/{id}", access.See, p.event},
 		{"/transactions/{referenceNumber}", access.See, p.transaction},
 		{"/stories", access.See, p.findStory},

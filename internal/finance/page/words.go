@@ -107,6 +107,8 @@ func money(amount any, currency any) string {
 		digits = v.String()
 	case string:
 		digits = v
+	case *string:
+		digits = plain(v)
 	}
 	if digits == "" {
 		return "–"

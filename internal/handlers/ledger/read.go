@@ -32,6 +32,7 @@ func OpenReader(ctx context.Context, dsn string, connections int) (*Reader, erro
 	params["search_path"] = "public"
 	params["default_transaction_read_only"] = "on"
 	params["statement_timeout"] = "5000"
+	params["jit"] = "off" // compiling a plan takes longer than any question here
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("open the pool of the books: %w", err)
