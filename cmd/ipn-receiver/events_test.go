@@ -140,21 +140,15 @@ func TestEventsAreListedInColumns(t *testing.T) {
 	a.record("transactionType=CHARGEBACK&referenceNumber=" + "%1b%5b2J%e2%80%ae%0aR9" + "&cbStatus=new&transactionDate=05/22/2023+08:30+AM")
 	r := a.events("list")
 	r.wants(t, exitOK)
-	lines := strings.Split(strings.TrimSuffix(r.stdout, "\n"), "\n")
-	want := []string{
+	want := strings.Join([]string{
 		"ID  TIME                 TYPE        REFERENCE    AMOUNT       STATUS  NOTES",
-		" 5  2023-05-22 15:30:00  CHARGEBACK  ?[2J??R9                  NEW     ",
+		" 5  2023-05-22 15:30:00  CHARGEBACK  ?[2J??R9                  NEW     1 problem",
 		" 4  2023-05-21 15:30:00  REFUND      R1             0.90  EUR          test",
-		" 2  2023-05-20 15:30:00  CHARGE      R2         12345.00  JPY          2 receipts, 1 problems",
-		" 1  2023-05-20 15:30:00  CHARGE      R1             5.00  EUR          ",
-	}
-	for i, line := range lines {
-		if i >= len(want) || !strings.HasPrefix(strings.Join(strings.Fields(line), " "), strings.Join(strings.Fields(want[i])[:2], " ")) {
-			t.Errorf("line %d: got %q", i, line)
-		}
-	}
-	if strings.ContainsAny(r.stdout, "\x1b\u202e") || !strings.Contains(r.stdout, "    5.00  EUR") || !strings.Contains(r.stdout, "12345.00  JPY") || !strings.Contains(r.stdout, "2 receipts") {
-		t.Errorf("got\n%s", r.stdout)
+		" 2  2023-05-20 15:30:00  CHARGE      R2         12345.00  JPY          2 receipts",
+		" 1  2023-05-20 15:30:00  CHARGE      R1             5.00  EUR",
+	}, "\n") + "\n"
+	if r.stdout != want {
+		t.Errorf("got\n%s\nwant\n%s", r.stdout, want)
 	}
 
 	a.events("list", "--currency=eur", "--test=false").wants(t, exitOK, "R1")

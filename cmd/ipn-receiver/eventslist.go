@@ -95,8 +95,10 @@ func (e *listedEvent) notes() string {
 		{e.Test, "test"},
 		{e.OccurredAt == nil, "no date"},
 		{e.Receipts > 1, fmt.Sprintf("%d receipts", e.Receipts)},
-		{e.VariantCount > 0, fmt.Sprintf("%d variants", e.VariantCount)},
-		{len(e.Problems) > 0, fmt.Sprintf("%d problems", len(e.Problems))},
+		{e.VariantCount == 1, "1 variant"},
+		{e.VariantCount > 1, fmt.Sprintf("%d variants", e.VariantCount)},
+		{len(e.Problems) == 1, "1 problem"},
+		{len(e.Problems) > 1, fmt.Sprintf("%d problems", len(e.Problems))},
 	} {
 		if n.holds {
 			notes = append(notes, n.text)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
@@ -98,6 +99,29 @@ func TestEveryPageFitsAPhone(t *testing.T) {
 	}
 }
 
+func TestWhatTheBrowserComplainsOfIsHeard(t *testing.T) {
+	p := newPerson(t, newBranch(t))
+	p.open("/sign-in")
+	asks[bool](p, `document.body.insertAdjacentHTML("beforeend", "<img src=x onerror=alert(1)>"); setTimeout(() => alert("opened")); setTimeout(() => { throw new Error("thrown") }); true`)
+	for _, want := range []string{"Content Security Policy", "ContentSecurityPolicyIssue", "dialog: opened", "thrown"} {
+		for deadline := time.Now().Add(patience); !p.heard(want); <-time.After(20 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("%q is not among %q", want, p.troubles)
+			}
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.troubles = nil
+}
+
+// heard tells whether the browser has complained of something.
+func (p *person) heard(part string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.ContainsFunc(p.troubles, func(trouble string) bool { return strings.Contains(trouble, part) })
+}
+
 // faint lists text that stands out too little from what is behind it: below 4.5 to 1, or 3 to 1 where it is large (WCAG 2.2,
 // 1.4.3). What has no size is not looked at.
 const faint = `(() => {
@@ -134,6 +158,10 @@ func TestEveryPageIsReadableInLightAndInTheDark(t *testing.T) {
 			for _, one := range asks[[]string](p, faint) {
 				t.Errorf("%s, %s: %s", path, scheme, one)
 			}
+		}
+		asks[bool](p, `document.documentElement.style.setProperty("--ink", "#888"); true`)
+		if len(asks[[]string](p, faint)) == 0 {
+			t.Errorf("grey text is not found faint in the %s scheme", scheme)
 		}
 	}
 }
@@ -181,6 +209,9 @@ var tags = regexp.MustCompile("<[^>]*>")
 func (p *person) title(path string) string {
 	p.t.Helper()
 	got := p.as(access.Operator, path, nil)
+	if got.status == http.StatusSeeOther {
+		return p.title(got.to())
+	}
 	_, rest, _ := strings.Cut(got.body, "<h1>")
 	text, _, found := strings.Cut(rest, "</h1>")
 	if !found {
@@ -255,18 +286,20 @@ func TestEverythingCanBeReachedByKeys(t *testing.T) {
 	}
 }
 
-// tabs presses Tab until the focus comes back to where it began, and returns what it should have reached and did not. A group
-// of radio buttons is one stop, and so is what is too far down for a person's patience.
+// tabs presses Tab and returns what it should have reached and did not, of the first 60 things that can be reached. A group of
+// radio buttons is one of them.
 func (p *person) tabs() []string {
 	p.t.Helper()
 	want := asks[[]string](p, `(() => { let n = 0; const all = [...document.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex='0']")]
 		.filter(e => e.checkVisibility() && !e.disabled && e.tabIndex >= 0 && !(e.type === "radio" && e !== e.form.querySelector("[name='" + e.name + "']")));
 		all.forEach(e => { e.dataset.stop = String(n++) }); document.body.tabIndex = -1; document.body.focus();
 		return all.slice(0, 60).map(e => e.dataset.stop) })()`)
-	var reached []string
-	for range 2 * len(want) { // a field for a date is several stops
+	for range 4 * len(want) { // a field for a date has a stop for each of its parts
 		p.must("press Tab", chromedp.KeyEvent("\t"))
-		reached = append(reached, asks[string](p, `document.activeElement?.dataset?.stop ?? ""`))
+		at := asks[string](p, `document.activeElement?.dataset?.stop ?? ""`)
+		if want = slices.DeleteFunc(want, func(stop string) bool { return stop == at }); len(want) == 0 {
+			break
+		}
 	}
-	return slices.DeleteFunc(want, func(stop string) bool { return slices.Contains(reached, stop) })
+	return want
 }

@@ -10,7 +10,7 @@ type transfersData struct {
 	Transfers []finance.TransferView
 	Next      string
 	Filters   []menu
-	Filtered  bool
+	Chosen    ipn.TransferTrouble // the work list; "": all transfers
 }
 
 // lookBack are how far the list may look back.
@@ -32,7 +32,7 @@ func (p *Page) transfers(v *visit) (sheet, error) {
 	if days != "" {
 		asked.Days = int(number(days))
 	}
-	d := transfersData{Filters: []menu{byTrouble, byDays}, Filtered: trouble != ""}
+	d := transfersData{Filters: []menu{byTrouble, byDays}, Chosen: trouble}
 	if d.Transfers, d.Next, err = p.Office.ListTransfers(v.Context(), asked); err != nil {
 		return sheet{}, err
 	}
