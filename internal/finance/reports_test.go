@@ -116,6 +116,10 @@ func TestACursorIsGoodForItsOwnListOnly(t *testing.T) {
 	o := newNovember(t, pgtest.New(t))
 	cursor := fmt.Sprint(o.get("/api/v1/payouts" + query("limit", "1"))["nextCursor"])
 	o.get("/api/v1/payouts" + query("limit", "2", "cursor", cursor))
+	disputes := o.get("/api/v1/disputes" + query("limit", "1"))["nextCursor"]
+	if rest := o.get("/api/v1/disputes" + query("limit", "9", "cursor", fmt.Sprint(disputes)))["items"].([]any); len(rest) != 1 {
+		t.Errorf("behind the first of two disputes, with another limit: got %v", rest)
+	}
 	for _, path := range []string{"payouts" + query("cursor", cursor, "from", "2026-11-01"), "payouts" + query("cursor", cursor, "test", "true"),
 		"disputes" + query("cursor", cursor), "unbooked" + query("cursor", cursor), "payouts" + query("cursor", cursor+"A")} {
 		wantProblem(t, o.do(http.MethodGet, "/api/v1/"+path), http.StatusUnprocessableEntity)

@@ -65,11 +65,11 @@ func readDispute(row pgx.CollectableRow) (ipn.DisputeBook, error) {
 }
 
 // Movements returns at most q.Limit movements. The index begins with the kind: of any kind, a page of each is read and
-// the best of them taken.
+// the best of them taken. The end of the span and the page before are one bound: of two, the server walks from the
+// farther one.
 func (r *Reader) Movements(ctx context.Context, q ipn.MovementQuestion) ([]ipn.Movement, error) {
-	after := ipn.MovementPosition{}
-	at := pgtype.Timestamptz{InfinityModifier: pgtype.Infinity, Valid: true} // in front of all
-	if q.After != nil {
+	after, at := ipn.MovementPosition{}, startOf(q.To, pgtype.Infinity) // in front of all that is earlier
+	if q.After != nil && (q.To.IsZero() || q.After.At.Before(q.To)) {
 		after = *q.After
 		at = pgtype.Timestamptz{Time: after.At, Valid: true}
 	}
@@ -77,16 +77,15 @@ func (r *Reader) Movements(ctx context.Context, q ipn.MovementQuestion) ([]ipn.M
 	if q.Kind == "" {
 		of = kindsOf(beside, charges, refunds, disputed)
 	}
-	from, to := startOf(q.From, pgtype.NegativeInfinity), startOf(q.To, pgtype.Infinity)
 	return collect(ctx, r, readMovement, `
 		select m.event_id, m.line, m.kind, m.test, coalesce(m.reference_number, ''), coalesce(m.subscription_id, ''), m.at, m.currency,
 			m.amount::text, m.tax::text, m.amount_usd::text, coalesce(m.country, ''), coalesce(m.state, ''), coalesce(m.contract_id, '')
 		from unnest($1::text[]) as k (kind), lateral (
 			select * from movements
-			where test = $2 and kind = k.kind and at >= $3 and at < $4 and (at, event_id, line) < ($5, $6, $7)
-			order by at desc, event_id desc, line desc limit $8) as m
-		order by m.at desc, m.event_id desc, m.line desc limit $8`,
-		of, q.Test, from, to, at, after.EventID, after.Line, max(q.Limit, 1))
+			where test = $2 and kind = k.kind and at >= $3 and (at, event_id, line) < ($4, $5, $6)
+			order by at desc, event_id desc, line desc limit $7) as m
+		order by m.at desc, m.event_id desc, m.line desc limit $7`,
+		of, q.Test, startOf(q.From, pgtype.NegativeInfinity), at, after.EventID, after.Line, max(q.Limit, 1))
 }
 
 // startOf returns an instant, the given end of time for the zero one.

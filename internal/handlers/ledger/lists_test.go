@@ -71,6 +71,7 @@ func TestSubscriptionsAreListedInPagesThoseDueFirst(t *testing.T) {
 		"01 CHARGE ref=R5 sub=S5 amount=1 until=15", "02 CANCEL_ON_RENEWAL sub=S5 ref=",
 		"01 CHARGE ref=R6 sub=S6 amount=1 until=05", "02 CANCELLATION sub=S6 ref=",
 		"01 CHARGE ref=R7 sub=S7 amount=1 until=12", "01 CHARGE ref=R8 sub=S7 amount=1 until=12", // one renewal twice
+		"01 CHARGE ref=RA sub=SA amount=1 until=12", "01 CHARGE ref=RB sub=SA amount=1 until=12", "02 CANCELLATION sub=SA ref=",
 		"01 AUTH_ONLY ref=R9 sub=S9", "02 SUBSCRIPTION_CHARGE_FAILURE sub=S8 ref=",
 		"01 CHARGE ref=R1 sub=T1 amount=1 test=Y",
 	} {
@@ -82,7 +83,7 @@ func TestSubscriptionsAreListedInPagesThoseDueFirst(t *testing.T) {
 		ask  ipn.SubscriptionQuestion
 		want string
 	}{
-		{"all", ipn.SubscriptionQuestion{}, "S6 S2 S4 S7 S5 S1 S3 S8 S9 "},
+		{"all", ipn.SubscriptionQuestion{}, "S6 S2 S4 S7 SA S5 S1 S3 S8 S9 "},
 		{"active ones", ipn.SubscriptionQuestion{State: ipn.SubscriptionActive}, "S2 S7 S1 S3 "},
 		{"at risk", ipn.SubscriptionQuestion{AtRisk: true}, "S4 S7 S5 S8 "},
 		{"at risk and past due", ipn.SubscriptionQuestion{AtRisk: true, State: ipn.SubscriptionPastDue}, "S4 S8 "},

@@ -271,3 +271,31 @@ func TestWhatAnOlderProgramBooksIsAddedUpToo(t *testing.T) {
 	d.rebuild(0)
 	d.wantBooks(events)
 }
+
+func TestSumsFollowTheMovementsWhoeverWritesThem(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	random := rand.New(rand.NewPCG(21, 21))
+	kinds := []string{"charge", "recurring", "chargeback_reversal", "refund", "cancellation_refund", "chargeback", "payout"}
+	for step := range 60 {
+		switch n := random.IntN(4); n {
+		case 0:
+			d.execute("delete from movements where event_id % 7 = $1", random.IntN(7))
+		case 1:
+			d.execute(`update movements set amount = amount * 2, tax = case when event_id % 2 = 0 then null else amount / 10 end, country = (array['DE', null])[1 + event_id % 2], day = '2024-06-01', at = '2024-06-01'
+				where event_id % 5 = $1`, random.IntN(5))
+		default:
+			for line := range 6 {
+				d.execute(`insert into movements (event_id, line, kind, test, at, day, currency, amount, tax, amount_usd, country, state, contract_id)
+					select $1, $2, k.kind, $3, m.at, m.at, 'EUR', k.sign * 2.50, case when $4 then k.sign * 0.25 end, case when $3 then k.sign * 3 end, nullif($5, ''), nullif($6, ''), nullif($7, '')
+					from (values ($8::text, case when $8 in ('charge', 'recurring', 'chargeback_reversal') then 1 else -1 end)) as k (kind, sign), (values ($9::date)) as m (at)`,
+					step, line, random.IntN(4) == 0, random.IntN(2) == 0, []string{"US", "DE", ""}[random.IntN(3)], []string{"CA", ""}[random.IntN(2)], []string{"P1", "P2", ""}[random.IntN(3)],
+					kinds[random.IntN(len(kinds))], []string{"2024-05-31", "2024-06-01", "2024-06-02"}[random.IntN(3)])
+			}
+		}
+		d.wantSums("daily_taxes", "monthly_taxes", "daily_contracts", "monthly_contracts")
+		if t.Failed() {
+			return
+		}
+	}
+}
