@@ -99,7 +99,7 @@ func (b *branch) plainWork() {
 	for i, believe := range []string{"me", "no"} {
 		raw := []byte("transactionType=CHARGE&referenceNumber=10129999" + fmt.Sprint(i) + "&firstName=Ada&lastName=Muster&invoiceChargeAmount=21.00&invoiceChargeCurrency=EUR&believe=" + believe)
 		_, err := b.store.Quarantine(ctx, &ipn.Quarantined{Reason: ipn.ReasonSignatureMismatch, Answered: 401, Digest: ipn.DigestOf(raw), Raw: raw,
-			Origin: ipn.Origin{ReceivedAt: today.Add(-time.Duration(i+1) * time.Hour), Peer: loopback, Headers: map[string]string{"content-type": "application/x-www-form-urlencoded", "user-agent": "BlueSnap"}}})
+			Origin: ipn.Origin{ReceivedAt: today.Add(-time.Duration(i+1) * time.Hour), Peer: loopback, Headers: map[string]string{"content-type": "application/x-www-form-urlencoded", "user-agent": "Payments"}}})
 		b.must("keep a post", err)
 	}
 	for i, status := range []string{"SUCCESS", "PENDING", "SUCCESS"} {
@@ -125,7 +125,7 @@ func TestTakesPictures(t *testing.T) {
 	}
 	b := newBranch(t, func(o *finance.Office) {
 		o.Configured = []string{"ledger", "forward.billing"}
-		o.Configuration = known{Store: o.History.(*store.Store), service: "ws.bluesnap.com"}
+		o.Configuration = known{Store: o.History.(*store.Store), service: "api.payments.example"}
 	})
 	b.plainly()
 	p := newPerson(t, b)
