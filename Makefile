@@ -27,7 +27,7 @@ race: ## run the tests under the race detector (needs a C compiler)
 	CGO_ENABLED=1 go test -race ./internal/... ./cmd/...
 
 browser: ## walk through the shop and the pages in headless Chromium (needs chromium)
-	go test -tags browser -count=1 -timeout 20m ./internal/paysim/shop ./internal/finance/page
+	go test -tags browser -count=1 ./internal/paysim/shop ./internal/finance/page
 
 lint: ## gofmt, vet, staticcheck, and go.mod as `go mod tidy` would leave it
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo "run gofmt -w on the files above"; exit 1; }

@@ -117,7 +117,6 @@ func newPool(ctx context.Context, c Config, purpose string, size int32, statemen
 	params["default_transaction_isolation"] = "read committed" // the log lock's argument needs a snapshot taken after it
 	params["idle_in_transaction_session_timeout"] = "10000"
 	params["jit"] = "off" // compiling a plan takes longer than any question here
-	params["jit"] = "off" // compiling a plan takes longer than our queries do
 	if statementTimeout > 0 {
 		params["statement_timeout"] = fmt.Sprint(statementTimeout.Milliseconds())
 		params["max_parallel_workers_per_gather"] = "0" // a question takes one processor, and leaves the others to intake
