@@ -82,7 +82,10 @@ func TestTheConfigurationIsPushedChangedBehindOurBackAndRepaired(t *testing.T) {
 	eventually(t, "the drift is repaired", func() bool { _, on := s.flags(); return on == 28 })
 	r.await(`replaced by the desired one.*"trigger":"interval".*sendRefund`)
 	s.Service.DeleteConfigurations()
-	eventually(t, "a deleted one is there again", func() bool { _, on := s.flags(); return on == 28 })
+	eventually(t, "a deleted one is there again", func() bool {
+		_, on := s.flags()
+		return on == 28 && asked(t, dsn, "select count(*)::text from configuration_pushes where result = 'replaced'") == "3"
+	})
 
 	s.portal("https://somebody.example/ipn", "sendCharge")
 	r.await("names another host, and is left alone")

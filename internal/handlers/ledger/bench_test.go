@@ -76,7 +76,7 @@ func projectAll(b *testing.B, dsn string, events []ipn.Stored, size int) {
 	for done := 0; done < b.N; {
 		if at >= len(events) {
 			b.StopTimer()
-			d.execute("truncate movements, unbooked, transactions, subscriptions, disputes, daily_totals, declines, daily_declines, daily_taxes, monthly_taxes, daily_contracts, monthly_contracts")
+			d.execute("truncate movements, unbooked, transactions, subscriptions, disputes, daily_totals, daily_sums, monthly_totals, declines, daily_declines, daily_taxes, monthly_taxes, daily_contracts, monthly_contracts")
 			d.execute("update ledger_reach set event_id = 0, declines = 0")
 			d.execute("checkpoint")
 			at = 0
@@ -137,7 +137,7 @@ func askAll(b *testing.B, dsn string, events int) {
 	}
 	defer func() { _ = conn.Close(context.Background()) }()
 	d := &desk{TB: b, conn: conn}
-	d.execute("truncate movements, disputes, subscriptions, daily_totals, daily_declines, daily_taxes, monthly_taxes, daily_contracts, monthly_contracts")
+	d.execute("truncate movements, disputes, subscriptions, daily_totals, daily_sums, monthly_totals, daily_declines, daily_taxes, monthly_taxes, daily_contracts, monthly_contracts")
 	for _, fill := range []string{fillYear, fillDeclines, fillDisputes, fillSubscriptions} {
 		d.execute(fill, events)
 	}

@@ -224,13 +224,17 @@ func (d *desk) wantDisputes(want []ipn.DisputeBook) {
 // it was kept.
 func (d *desk) wantTotals() {
 	d.Helper()
-	d.wantSums("daily_totals", "daily_taxes", "monthly_taxes", "daily_contracts", "monthly_contracts", "daily_declines")
+	d.wantSums("daily_totals", "daily_sums", "monthly_totals", "daily_taxes", "monthly_taxes", "daily_contracts", "monthly_contracts", "daily_declines")
 }
 
 func (d *desk) wantSums(tables ...string) {
 	d.Helper()
 	for _, sum := range []struct{ table, plain string }{
 		{"daily_totals", "select test, day, kind, currency, count(*), sum(amount), coalesce(sum(tax), 0), coalesce(sum(amount_usd), 0) from movements group by 1, 2, 3, 4"},
+		{"daily_sums", "select test, day, kind = 'payout', currency, count(*), sum(amount), coalesce(sum(tax), 0), coalesce(sum(amount_usd), 0) from movements group by 1, 2, 3, 4"},
+		{"monthly_totals", `
+			select test, (to_char(day, 'YYYY-MM') || '-01')::date, kind, currency, count(*), sum(amount), coalesce(sum(tax), 0), coalesce(sum(amount_usd), 0)
+			from movements group by 1, 2, 3, 4`},
 		{"daily_taxes", `
 			select test, day, coalesce(country, ''), coalesce(state, ''), currency,
 				count(*), sum(case when kind in ('charge', 'recurring') then amount else 0 end), sum(case when kind in ('charge', 'recurring') then coalesce(tax, 0) else 0 end),

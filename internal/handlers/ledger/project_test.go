@@ -105,6 +105,7 @@ func TestAReplayWritesNothing(t *testing.T) {
 			select ctid || ' ' || xmin::text from subscriptions union all select ctid || ' ' || xmin::text from disputes union all
 			select ctid || ' ' || xmin::text from unbooked union all select ctid || ' ' || xmin::text from daily_totals union all
 			select ctid || ' ' || xmin::text from daily_declines union all select ctid || ' ' || xmin::text from declines union all select ctid || ' ' || xmin::text from daily_taxes union all
+			select ctid || ' ' || xmin::text from daily_sums union all select ctid || ' ' || xmin::text from monthly_totals union all
 			select ctid || ' ' || xmin::text from monthly_taxes union all select ctid || ' ' || xmin::text from daily_contracts union all
 			select ctid || ' ' || xmin::text from monthly_contracts order by 1`)
 	}

@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -54,6 +55,8 @@ var books = []book{
 	{"subscriptions", "subscription_id, test"},
 	{"disputes", "reference_number, reversal_reference, test"},
 	{"daily_totals", "test, day, kind, currency"},
+	{"daily_sums", "test, day, payout, currency"},
+	{"monthly_totals", "test, month, kind, currency"},
 	{"declines", "event_id"},
 	{"daily_declines", "test, day"},
 	{"daily_taxes", "test, day, country, state, currency"},
@@ -113,6 +116,12 @@ func Rebuild(ctx context.Context, tx pgx.Tx, upTo int64, next Next, progress fun
 		report.Tables = append(report.Tables, found)
 	}
 	if !report.Equal() {
+		// The sums go first: taking movements away would take them below nothing where somebody made them smaller.
+		for _, b := range slices.Backward(books) {
+			if err := execute(ctx, tx, b.statement(clearBook)); err != nil {
+				return report, fmt.Errorf("clear %s: %w", b.table, err)
+			}
+		}
 		for _, b := range books { // every one: what is done to movements moves the sums of them
 			if err := execute(ctx, tx, b.statement(clearBook), b.statement(fillBook)); err != nil {
 				return report, fmt.Errorf("mend %s: %w", b.table, err)
@@ -138,6 +147,8 @@ func aside(ctx context.Context, tx pgx.Tx, build func() error) error {
 		"create unlogged table ledger_rebuild.subscriptions (like public.subscriptions including all)",
 		"create unlogged table ledger_rebuild.disputes (like public.disputes including all)",
 		"create unlogged table ledger_rebuild.daily_totals (like public.daily_totals including all)",
+		"create unlogged table ledger_rebuild.daily_sums (like public.daily_sums including all)",
+		"create unlogged table ledger_rebuild.monthly_totals (like public.monthly_totals including all)",
 		"create unlogged table ledger_rebuild.declines (like public.declines including all)",
 		"create unlogged table ledger_rebuild.daily_declines (like public.daily_declines including all)",
 		"create unlogged table ledger_rebuild.daily_taxes (like public.daily_taxes including all)",
@@ -189,6 +200,10 @@ func replay(ctx context.Context, tx pgx.Tx, target int64, next Next, progress fu
 
 // addUp makes at once the sums of the new movements that triggers keep of the live ones.
 var addUp = []string{`
+	insert into ledger_rebuild.daily_sums (test, day, payout, currency, n, amount, tax, amount_usd)
+	select test, day, kind = 'payout', currency, sum(n), sum(amount), sum(tax), sum(amount_usd) from ledger_rebuild.daily_totals group by 1, 2, 3, 4`, `
+	insert into ledger_rebuild.monthly_totals (test, month, kind, currency, n, amount, tax, amount_usd)
+	select test, date_trunc('month', day::timestamp)::date, kind, currency, sum(n), sum(amount), sum(tax), sum(amount_usd) from ledger_rebuild.daily_totals group by 1, 2, 3, 4`, `
 	insert into ledger_rebuild.daily_taxes (test, day, country, state, currency, n, charged, collected, reversed, refunded, untold)
 	select test, day, coalesce(country, ''), coalesce(state, ''), currency, count(*),
 		coalesce(sum(amount) filter (where charge), 0), coalesce(sum(tax) filter (where charge), 0),

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -84,6 +85,8 @@ func TestARebuildFindsAndMendsWhatWasTamperedWith(t *testing.T) {
 		{"a subscription of nobody", "insert into subscriptions (test, subscription_id, state, charges, failures, started_at, last_at, events) values (false, 'S9', 'active', 0, 0, now(), now(), 1)", "subscriptions 0 1 0"},
 		{"another path", `update disputes set path = '[]' where (reference_number, reversal_reference, test) = (select reference_number, reversal_reference, test from disputes where path <> '[]' limit 1)`, "disputes 0 0 1"},
 		{"a day that is gone", "delete from daily_totals where (test, day, kind, currency) = (select test, day, kind, currency from daily_totals limit 1)", "daily_totals 1 0 0"},
+		{"a day's sum", "update daily_sums set n = n + 1 where ctid = (select ctid from daily_sums limit 1)", "daily_sums 0 0 1"},
+		{"a month of nothing", "insert into monthly_totals values (false, '2024-05-01', 'charge', 'XTS', 1, 5, 0, 5)", "monthly_totals 0 1 0"},
 		{"a failure that is told twice", "insert into declines select 9999, test, day from declines limit 1", "declines 0 1 0"},
 		{"a place's tax", "update daily_taxes set refunded = refunded + 0.01 where ctid = (select ctid from daily_taxes limit 1)", "daily_taxes 0 0 1"},
 		{"a plan of nobody", "insert into monthly_contracts values (false, '2024-05-01', 'P9', 'EUR', 1, 1, 5, 0, 5)", "monthly_contracts 0 1 0"},
@@ -101,6 +104,20 @@ func TestARebuildFindsAndMendsWhatWasTamperedWith(t *testing.T) {
 	}
 }
 
+func TestARebuildMendsSumsThatWereMadeTooSmallForTheirMovements(t *testing.T) {
+	t.Parallel()
+	d, events := kept(t, 6)
+	d.execute("set session_replication_role = replica")
+	for _, table := range []string{"daily_totals", "daily_sums", "monthly_totals", "daily_taxes", "monthly_taxes"} {
+		d.execute("update " + table + " set n = 1" + map[bool]string{true: ", untold = 0"}[strings.HasSuffix(table, "taxes")])
+	}
+	d.execute("update movements set amount = amount * 2") // all of them are taken away and made anew
+	if d.rebuild(0).Equal() {
+		t.Error("nothing was found")
+	}
+	d.wantBooks(events)
+}
+
 func TestARebuildGoesAsFarAsTheBooksAndNotFurther(t *testing.T) {
 	t.Parallel()
 	d, events := kept(t, 3)
@@ -114,7 +131,7 @@ func TestARebuildGoesAsFarAsTheBooksAndNotFurther(t *testing.T) {
 func TestARebuildBringsBooksToACursorTheyAreBehind(t *testing.T) {
 	t.Parallel()
 	d, events := kept(t, 4)
-	for _, table := range []string{"movements", "unbooked", "transactions", "subscriptions", "disputes", "daily_totals", "declines", "daily_declines", "daily_taxes", "monthly_taxes", "daily_contracts", "monthly_contracts"} {
+	for _, table := range []string{"movements", "unbooked", "transactions", "subscriptions", "disputes", "daily_totals", "daily_sums", "monthly_totals", "declines", "daily_declines", "daily_taxes", "monthly_taxes", "daily_contracts", "monthly_contracts"} {
 		d.execute("delete from " + table)
 	}
 	d.execute("update ledger_reach set event_id = 0, declines = 0")

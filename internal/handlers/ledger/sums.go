@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -25,50 +24,40 @@ func (r *Reader) Totals(ctx context.Context, q ipn.TotalsQuestion) ([]ipn.Total,
 		err := row.Scan(&t.Day, &t.Kind, &t.Currency, &t.Count, &t.Amount, &t.Tax, &t.USD)
 		return t, err
 	}
+	p := cut(ipn.Span{From: q.From, To: q.To, Test: q.Test})
 	return collect(ctx, r, read, `
-		select case $4 when 'month' then to_char(first, 'YYYY-MM') else '' end, shown, currency, n, amount::text, tax::text, usd::text
+		with parts as (
+			select month, kind, currency, n, amount, tax, amount_usd from monthly_totals where test = $1 and month >= $2 and month < $3
+			union all select date_trunc('month', day::timestamp)::date, kind, currency, n, amount, tax, amount_usd from daily_totals where test = $1 and day >= $4 and day < $5
+			union all select date_trunc('month', day::timestamp)::date, kind, currency, n, amount, tax, amount_usd from daily_totals where test = $1 and day >= $6 and day < $7)
+		select case $8 when 'month' then to_char(first, 'YYYY-MM') else '' end, shown, currency, n, amount::text, tax::text, usd::text
 		from (
-			select case $4 when 'month' then date_trunc('month', day::timestamp)::date end as first,
-				case when $4 = 'transactionType' or kind = 'payout' then kind else '' end as shown,
+			select case $8 when 'month' then month end as first, case when $8 = 'transactionType' or kind = 'payout' then kind else '' end as shown,
 				currency, sum(n)::bigint as n, sum(amount) as amount, sum(tax) as tax, sum(amount_usd) as usd
-			from daily_totals where test = $1 and ($2::date is null or day >= $2) and ($3::date is null or day < $3)
-			group by 1, 2, 3) as sums
-		order by first, shown, currency`, q.Test, dayOf(q.From), dayOf(q.To), string(q.GroupBy))
+			from parts group by 1, 2, 3) as sums
+		order by first, shown, currency`,
+		q.Test, p.months.first, p.months.last, p.before.first, p.before.last, p.behind.first, p.behind.last, string(q.GroupBy))
 }
 
-// totalsByDay puts in order and adds up here what the server would need a sum each for: of a day and a currency there are
-// two or three rows. A year is thousands of them, so the texts are read as they come.
+// totalsByDay reads a year of days, which is thousands of rows, as the texts they come in.
 func (r *Reader) totalsByDay(ctx context.Context, q ipn.TotalsQuestion) ([]ipn.Total, error) {
 	rows, err := r.pool.Query(ctx, `
-		select day::text, case when kind = 'payout' then kind else '' end, currency, n::text, amount::text, tax::text, amount_usd::text
-		from daily_totals where test = $1 and ($2::date is null or day >= $2) and ($3::date is null or day < $3)`,
+		select day::text, case when payout then 'payout' else '' end, currency, n::text, amount::text, tax::text, amount_usd::text
+		from daily_sums where test = $1 and ($2::date is null or day >= $2) and ($3::date is null or day < $3)
+		order by test, daily_sums.day, payout, daily_sums.currency`,
 		q.Test, dayOf(q.From), dayOf(q.To))
 	if err != nil {
 		return nil, known(err)
 	}
 	defer rows.Close()
-	var found []ipn.Total
+	totals := []ipn.Total{}
 	for rows.Next() {
 		t, err := readTotal(rows.RawValues())
 		if err != nil {
 			return nil, unavailable(err)
 		}
 		t.Test = q.Test
-		found = append(found, t)
-	}
-	place := func(a, b ipn.Total) int {
-		return cmp.Or(cmp.Compare(a.Day, b.Day), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Currency, b.Currency))
-	}
-	slices.SortFunc(found, place)
-	totals := found[:0]
-	for _, t := range found {
-		if n := len(totals); n == 0 || place(totals[n-1], t) != 0 {
-			totals = append(totals, t)
-			continue
-		}
-		sum := &totals[len(totals)-1]
-		sum.Count += t.Count
-		sum.Amount, sum.Tax, sum.USD = sum.Amount.Add(t.Amount), sum.Tax.Add(t.Tax), sum.USD.Add(t.USD)
+		totals = append(totals, t)
 	}
 	return totals, known(rows.Err())
 }

@@ -1,6 +1,7 @@
 package ledger_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/shopspring/decimal"
 
 	"github.com/ipn-receiver/ipn-receiver/internal/handlers/ledger"
@@ -297,5 +299,35 @@ func TestSumsFollowTheMovementsWhoeverWritesThem(t *testing.T) {
 		if t.Failed() {
 			return
 		}
+	}
+}
+
+func TestSumsOfTotalsFollowTheTotalsWhoeverWritesThem(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	random := rand.New(rand.NewPCG(22, 22))
+	for range 60 {
+		switch random.IntN(4) {
+		case 0:
+			d.execute("delete from daily_totals where extract(day from day)::int % 5 = $1", random.IntN(5))
+		case 1:
+			d.execute("update daily_totals set n = n + 1 - n % 2, amount = -amount, tax = 1.5, amount_usd = amount_usd + n where kind <> $1", []string{"charge", "payout", ""}[random.IntN(3)])
+		default:
+			d.execute(`insert into daily_totals (test, day, kind, currency, n, amount, tax, amount_usd)
+				select $1, date '2024-05-28' + days, kind, currency, 2, 10.25, 1, 11 from generate_series($2::int, $2 + 3) days, unnest('{charge,refund,payout}'::text[]) kind, unnest('{EUR,USD}'::text[]) currency
+				on conflict do nothing`, random.IntN(2) == 0, random.IntN(9))
+		}
+		d.wantRows("daily_sums", "select * from daily_sums", "select test, day, kind = 'payout', currency, sum(n), sum(amount), sum(tax), sum(amount_usd) from daily_totals group by 1, 2, 3, 4")
+		d.wantRows("monthly_totals", "select * from monthly_totals", `
+			select test, (to_char(day, 'YYYY-MM') || '-01')::date, kind, currency, sum(n), sum(amount), sum(tax), sum(amount_usd) from daily_totals group by 1, 2, 3, 4`)
+		if t.Failed() {
+			return
+		}
+	}
+	d.execute("insert into daily_totals values (false, '2024-05-01', 'charge', 'EUR', 1, 1, 1, 1)")
+	_, err := d.conn.Exec(t.Context(), "update daily_totals set day = day + 1")
+	var refused *pgconn.PgError
+	if !errors.As(err, &refused) || refused.Code != "23001" {
+		t.Errorf("a total was moved: %v", err)
 	}
 }
