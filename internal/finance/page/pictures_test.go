@@ -3,9 +3,11 @@
 package page_test
 
 import (
+	"context"
 	"fmt"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -33,9 +35,11 @@ var shopping = []order{
 // plainly fills a branch with two months of a small shop.
 func (b *branch) plainly() {
 	b.tb.Helper()
+	pacific, err := time.LoadLocation("America/Los_Angeles") // as the sender writes its dates
+	b.must("load the zone", err)
 	for n := range 140 {
 		o := shopping[(n*n+n/3)%len(shopping)]
-		at := today.Add(-time.Duration(n*n%61) * 24 * time.Hour).Add(-time.Duration(n%11) * time.Hour)
+		at := today.Add(-time.Duration(n*n%61) * 24 * time.Hour).Add(-time.Duration(2+n%11) * time.Hour).In(pacific)
 		fields := url.Values{
 			"transactionType": {"CHARGE"}, "referenceNumber": {fmt.Sprint(1012345600 + n)}, "merchantTransactionId": {fmt.Sprint("order-", 4700+n)}, "accountId": {fmt.Sprint(20123450 + n%23)},
 			"firstName": {o.first}, "lastName": {o.last}, "email": {strings.ToLower(o.first) + "@example.org"}, "country": {o.country}, "state": {o.state}, "transactionDate": {at.Format("01/02/2006 03:04 PM")},
@@ -54,20 +58,24 @@ func (b *branch) plainly() {
 			fields.Set("untilDate", at.AddDate(0, 1, 0).Format("01/02/2006"))
 		}
 		b.record(fields.Encode())
-		later := at.Add(30 * time.Hour).Format("01/02/2006 03:04 PM")
+		later := at
+		if next := at.Add(30 * time.Hour); next.Before(today) {
+			later = next
+		}
+		told := later.Format("01/02/2006 03:04 PM")
 		switch {
 		case n%9 == 3:
-			with("REFUND", "reversalRefNum", fmt.Sprint(2012345600+n), "reversalAmount", "12.00", "currency", o.currency, "transactionDate", later)
+			with("REFUND", "reversalRefNum", fmt.Sprint(2012345600+n), "reversalAmount", "12.00", "currency", o.currency, "transactionDate", told)
 		case n%17 == 5:
-			with("CHARGEBACK", "reversalRefNum", fmt.Sprint(3012345600+n), "reversalAmount", o.amount, "currency", o.currency, "cbStatus", "NEW", "transactionDate", later)
+			with("CHARGEBACK", "reversalRefNum", fmt.Sprint(3012345600+n), "reversalAmount", o.amount, "currency", o.currency, "cbStatus", "NEW", "transactionDate", told)
 		case n%23 == 8:
-			with("SUBSCRIPTION_CHARGE_FAILURE", "referenceNumber", fmt.Sprint(4012345600+n), "transactionDate", later)
+			with("SUBSCRIPTION_CHARGE_FAILURE", "referenceNumber", fmt.Sprint(4012345600+n), "transactionDate", told)
 		case n%13 == 7:
-			with("DECLINE", "referenceNumber", fmt.Sprint(5012345600+n), "transactionDate", later)
+			with("DECLINE", "referenceNumber", fmt.Sprint(5012345600+n), "transactionDate", told)
 		}
 	}
 	for week := range 8 {
-		at := today.AddDate(0, 0, -7*week).Format("01/02/2006 03:04 PM")
+		at := today.AddDate(0, 0, -7*week).Add(-4 * time.Hour).In(pacific).Format("01/02/2006 03:04 PM")
 		b.record(url.Values{"transactionType": {"PAYOUT"}, "payoutId": {fmt.Sprint(70 + week)}, "amount1": {fmt.Sprintf("%d.50", 900+17*week)}, "currency1": {"EUR"}, "transactionDate": {at}}.Encode())
 	}
 	b.keepBooks()
@@ -91,7 +99,7 @@ func (b *branch) plainWork() {
 			}
 		}
 		b.must("settle", lead.Settle(ctx, settled))
-		lead.Close()
+		b.listens(lead)
 	}
 	act := ipn.Act{Actor: "page:maria", Reason: "The billing service is being updated, ticket 4711"}
 	b.must("pause", b.store.PauseHandler(ctx, "forward.billing", act))
@@ -118,11 +126,31 @@ func (b *branch) plainWork() {
 	}
 }
 
+// listens lets a leader look for more until the end of the test, as one at work does: a session that is silent is cut off.
+func (b *branch) listens(lead *store.Lead) {
+	ctx, stop := context.WithCancel(context.Background())
+	var listening sync.WaitGroup
+	listening.Go(func() {
+		for ticks := time.NewTicker(time.Second); ; {
+			select {
+			case <-ctx.Done():
+				ticks.Stop()
+				lead.Close()
+				return
+			case <-ticks.C:
+				_, _ = lead.Next(ctx, 1)
+			}
+		}
+	})
+	b.tb.Cleanup(func() { stop(); listening.Wait() })
+}
+
 // TestTakesPictures is for people's eyes: go test -tags browser -run Pictures ./internal/finance/page -shots DIR.
 func TestTakesPictures(t *testing.T) {
 	if *shots == "" {
 		t.Skip("no folder was named: -shots DIR")
 	}
+	today = time.Now().UTC().Add(time.Minute) // near the clock of the database, so that ages on the pictures are true
 	b := newBranch(t, func(o *finance.Office) {
 		o.Configured = []string{"ledger", "forward.billing"}
 		o.Configuration = known{Store: o.History.(*store.Store), service: "api.payments.example"}

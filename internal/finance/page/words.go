@@ -203,11 +203,11 @@ func ago(now time.Time, t any) string {
 	if at.IsZero() {
 		return "never"
 	}
+	if now.Sub(at).Abs() < time.Second { // the clock of the database may be a little ahead
+		return "just now"
+	}
 	if at.After(now) {
 		return "in" + noBreak + within(at.Sub(now))
-	}
-	if now.Sub(at) < time.Second {
-		return "just now"
 	}
 	return within(now.Sub(at)) + noBreak + "ago"
 }
