@@ -86,6 +86,30 @@ func commandsOf(tb testing.TB, name string) (found [][]string) {
 	return found
 }
 
+func TestEachOfTwentyQuestionsIsAnsweredFourWays(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(financeDoc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, questions, _ := strings.Cut(string(text), "\n## ")
+	questions, _, _ = strings.Cut(questions, "\n# ")
+	answers := strings.Split(questions, "\n## ")
+	if len(answers) != 20 {
+		t.Fatalf("found %d questions", len(answers))
+	}
+	for i, answer := range answers {
+		if !strings.HasPrefix(answer, fmt.Sprintf("%d. ", i+1)) {
+			t.Errorf("question %d is numbered otherwise", i+1)
+		}
+		for _, way := range []string{"\n**Page:** `/", "\napi ", "\nipn-receiver ", "\n```sql\n"} {
+			if !strings.Contains(answer, way) {
+				t.Errorf("question %d lacks %q", i+1, way)
+			}
+		}
+	}
+}
+
 func TestTheCommandsOfTheFinanceDocumentCanBeTyped(t *testing.T) {
 	t.Parallel()
 	commands := commandsOf(t, "ipn-receiver")
