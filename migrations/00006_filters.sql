@@ -25,8 +25,6 @@ end $$;
 create trigger variants_mark_event after insert on variants
     for each row execute function variants_mark_event();
 
-update events set varied = true where id in (select event_id from variants);
-
 create table cursor_key (
     single boolean primary key default true check (single),
     key    bytea   not null check (octet_length(key) = 32)

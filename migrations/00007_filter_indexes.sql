@@ -18,6 +18,10 @@ begin
 end $$;
 -- +goose StatementEnd
 
+-- Those from before the trigger, a row at a time for others: no lock but on these rows.
+reset lock_timeout;
+update events set varied = true where id in (select event_id from variants) and not varied;
+
 -- A build waits for transactions that began before it, and for another vacuum or build of the table; nobody waits behind it.
 set lock_timeout = '30s';
 

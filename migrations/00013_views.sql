@@ -151,7 +151,7 @@ begin
 exception
     when duplicate_object or unique_violation then null;
     when insufficient_privilege then
-        raise notice 'role ipn_finance is not created: this user may not create roles. Have it created, then: grant usage on schema finance to ipn_finance; grant select on all tables in schema finance to ipn_finance';
+        raise warning 'role ipn_finance is not created: this user may not create roles. Have it created, then: grant usage on schema finance to ipn_finance; grant select on all tables in schema finance to ipn_finance';
 end $$;
 
 do $$

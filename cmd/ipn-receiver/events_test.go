@@ -256,11 +256,12 @@ func TestAnExportIntoAFileIsThereWhenItIsWholeAndIsContinuedWhereItWasCut(t *tes
 		if err != nil || len(whole) < 1000 {
 			t.Fatalf("got %d bytes, %v", len(whole), err)
 		}
+		part := (&exportEvents{Out: out, asked: "format=" + format}).partName()
 		if info, err := os.Stat(out); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("others may read it: %v", info.Mode())
 		}
 		for _, cut := range []int{0, 1, 100, len(whole) / 2, len(whole) - 1, len(whole)} {
-			if err := os.WriteFile(out+".part", whole[:cut], 0o600); err != nil {
+			if err := os.WriteFile(part, whole[:cut], 0o600); err != nil {
 				t.Fatal(err)
 			}
 			a.events("export", "--format="+format, "--out="+out).wants(t, exitNo, "--resume")
@@ -271,14 +272,40 @@ func TestAnExportIntoAFileIsThereWhenItIsWholeAndIsContinuedWhereItWasCut(t *tes
 			if got, err := os.ReadFile(out); err != nil || !bytes.Equal(got, whole) {
 				t.Errorf("%s cut at %d: %v, got\n%s\nwant\n%s", format, cut, err, got, whole)
 			}
-			if _, err := os.Stat(out + ".part"); err == nil {
+			if _, err := os.Stat(part); err == nil {
 				t.Error("the part was left")
 			}
 		}
-		if err := os.WriteFile(out+".part", []byte("something else\r\n"), 0o600); err != nil {
+		if err := os.WriteFile(part, []byte("something else\r\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		a.events("export", "--format="+format, "--out="+out, "--resume").wants(t, exitNo, "begun by another export")
+		if err := os.WriteFile(part, whole[:len(whole)/2], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		a.events("export", "--format="+format, "--currency=USD", "--out="+out, "--resume").wants(t, exitOK)
+		if got, err := os.ReadFile(out); err != nil || bytes.Contains(got, []byte("EUR")) {
+			t.Errorf("an export of dollars goes on behind euros: %s, %v", got, err)
+		}
+	}
+}
+
+func TestAnExportReplacesNothingButFiles(t *testing.T) {
+	a := openArchive(t, pgtest.Own(t).DSN())
+	a.record(sold("R1", "5.00", "EUR"))
+	dir := t.TempDir()
+	link := filepath.Join(dir, "link.csv")
+	if err := os.Symlink(filepath.Join(dir, "elsewhere.csv"), link); err != nil {
+		t.Fatal(err)
+	}
+	for _, out := range []string{"/dev/null", dir, link} {
+		a.events("export", "--out="+out).wants(t, exitNo, "no ordinary file")
+	}
+	if info, err := os.Lstat("/dev/null"); err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		t.Errorf("/dev/null is %v, %v", info.Mode(), err)
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, "*.part")); err != nil || left != nil {
+		t.Errorf("left behind: %v, %v", left, err)
 	}
 }
 

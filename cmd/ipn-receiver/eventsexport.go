@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -17,8 +18,8 @@ import (
 	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
 )
 
-// exportForm is how an export is written: the rest of the table of its parameters, but for after and upTo, which --resume
-// finds by itself.
+// exportForm is how an export is written: the rest of the table of its parameters. --resume finds by itself what it goes on
+// behind, and goes up to the last event there is by then.
 type exportForm struct {
 	Of     string `name:"of" placeholder:"ROWS" help:"What the rows are: events, when it is not set, or movements, which --from and --to (days), --kind, --currency and --test narrow."`
 	Format string `name:"format" placeholder:"FORMAT" help:"csv, when it is not set, or jsonl."`
@@ -29,12 +30,13 @@ type exportForm struct {
 type exportEvents struct {
 	history
 	exportForm `embed:""`
-	Out        string `type:"path" placeholder:"FILE" help:"File to write. It is there when it is whole; until then it is FILE.part. Not set: standard output."`
-	Resume     bool   `help:"Continue FILE.part of an export that was cut off, behind its last whole row, with the same filters."`
+	Out        string `type:"path" placeholder:"FILE" help:"File to write. It is there when it is whole; until then it is FILE.KEY.part, where KEY stands for what was asked. Not set: standard output."`
+	Resume     bool   `help:"Continue the part of an export that was cut off, behind its last whole row, with the same filters."`
 	Progress   bool   `help:"Tell on standard error how far it has come, as it does on a terminal anyway."`
 	Reason     string `placeholder:"TEXT" help:"Why; kept in the audit, as the export itself is."`
 
 	question export.Question
+	asked    string // what was asked, but for people: of one export, a part of another is none
 }
 
 func (c *exportEvents) check(m machine) error {
@@ -57,6 +59,7 @@ func (c *exportEvents) check(m machine) error {
 	if err != nil {
 		return byFlag(err, export.Filters())
 	}
+	c.asked = values.Encode()
 	if c.question = question; question.Of == export.Movements && c.Email+c.Person != "" {
 		return errors.New("--email, --name: leave them out: the books know no people")
 	}
@@ -106,7 +109,10 @@ func (c *exportEvents) export(ctx context.Context, p *program, o *opened, to io.
 
 // toFile writes beside the file and puts it in place when it is whole.
 func (c *exportEvents) toFile(ctx context.Context, p *program, o *opened) (err error) {
-	part := c.Out + ".part"
+	if err := writable(c.Out); err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	part := c.partName()
 	file, had, err := c.openPart(part)
 	if err != nil {
 		return fmt.Errorf("--out: %w", err)
@@ -125,6 +131,25 @@ func (c *exportEvents) toFile(ctx context.Context, p *program, o *opened) (err e
 		return fmt.Errorf("--out: %w", err)
 	}
 	return syncDir(filepath.Dir(c.Out))
+}
+
+// partName is the name of the file until it is whole. It tells apart what was asked, so that nothing is continued with rows of
+// another question; of people it has what the record has, a keyed hash.
+func (c *exportEvents) partName() string {
+	key := sha256.Sum256(fmt.Append(nil, c.asked, c.question.Events.People))
+	return fmt.Sprintf("%s.%x.part", c.Out, key[:4])
+}
+
+// writable refuses a name that a file cannot take: what stands there, such as a pipe or a device, would be lost to a file.
+func writable(name string) error {
+	info, err := os.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is no ordinary file: name another, or leave --out out and send standard output there", name)
+	}
+	return err
 }
 
 // openPart opens the file to write, and returns how many rows of it are kept. To resume what is not there is to begin.

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/ipn-receiver/ipn-receiver/internal/finance/ask"
@@ -13,7 +15,8 @@ import (
 	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
 )
 
-// tailEvents follows the log. With --json a line is what a row of an export in JSON lines is.
+// tailEvents follows the log. With --json a line is what a row of an export in JSON lines is; what is taken along of the past
+// is in the audit, as an export is.
 type tailEvents struct {
 	history
 	After int64 `default:"-1" placeholder:"ID" help:"Begin behind this event; 0: with the first. Not set: with the next that comes in."`
@@ -48,6 +51,12 @@ func (c *tailEvents) run(ctx context.Context, p *program) (int, error) {
 		if at < 0 {
 			if at, err = o.LastEventID(ctx); err != nil {
 				return err
+			}
+		}
+		if c.After >= 0 {
+			details := map[string]any{"of": export.Events, "filters": slices.Sorted(maps.Keys(c.values())), "after": c.After, "follows": true}
+			if err := o.WitnessAct(ctx, "export", ipn.Act{Actor: o.by.Actor(), Reason: "events tail"}, details); err != nil {
+				return fmt.Errorf("without an entry in the audit nothing of the past is told: %w", err)
 			}
 		}
 		listening, stop := context.WithCancel(ctx)

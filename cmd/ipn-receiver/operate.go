@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -85,8 +86,10 @@ func (o *operation) on(ctx context.Context, p *program, do func(*store.Store) er
 // tell prints an answer as JSON or as lines of words.
 func (o *operation) tell(p *program, answer any, words func(io.Writer)) error {
 	if !o.JSON {
-		words(p.stdout)
-		return nil
+		var said bytes.Buffer
+		words(&said)
+		_, err := said.WriteTo(p.stdout)
+		return err
 	}
 	encoder := json.NewEncoder(p.stdout)
 	encoder.SetIndent("", "  ")

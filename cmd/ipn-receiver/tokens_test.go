@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -115,6 +116,22 @@ func TestATokenThatCannotBeMadeLeavesTheFileAsItIs(t *testing.T) {
 		t.Errorf("left behind: %v", left)
 	}
 }
+
+func TestATokenThatNobodyHearsIsAnError(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "tokens")
+	for _, args := range [][]string{{"tokens", "make", "--name=maria", "--role=viewer"}, {"tokens", "make", "--name=maria", "--role=viewer", "--file=" + file}} {
+		var said strings.Builder
+		p := &program{args: args, stdout: deaf{}, stderr: &said, lookupEnv: func(string) (string, bool) { return "", false }, now: func() time.Time { return at }}
+		if code := p.run(t.Context()); code != exitNo || !strings.Contains(said.String(), "could not be told") {
+			t.Errorf("%v: got %d, %s", args, code, said.String())
+		}
+	}
+}
+
+// deaf is an output that takes nothing, as a disk that is full.
+type deaf struct{}
+
+func (deaf) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
 
 func TestTokensMadeAtOnceAreAllThere(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tokens")

@@ -44,14 +44,18 @@ func (c *makeToken) run(_ context.Context, p *program) (int, error) {
 		return exitUsage, fmt.Errorf("--name: %w", err)
 	}
 	if c.File == "" {
-		_, _ = fmt.Fprintf(p.stdout, "%s\n%s\n", text, kept.Line())
+		if _, err := fmt.Fprintf(p.stdout, "%s\n%s\n", text, kept.Line()); err != nil {
+			return exitNo, fmt.Errorf("the token could not be told: %w", err)
+		}
 		_, _ = fmt.Fprintf(p.stderr, "The first line is the token: hand it to %s, it is not told again.\nThe second line is for the file that %s names.\n", c.Name, variable("tokens-file"))
 		return exitOK, nil
 	}
 	if err := addToken(c.File, kept); err != nil {
 		return exitNo, fmt.Errorf("--file: %w", err)
 	}
-	_, _ = fmt.Fprintln(p.stdout, text)
+	if _, err := fmt.Fprintln(p.stdout, text); err != nil {
+		return exitNo, fmt.Errorf("the token could not be told, and nobody has it; take the line of %s out of %s and make another: %w", c.Name, c.File, err)
+	}
 	_, _ = fmt.Fprintf(p.stderr, "That is the token: hand it to %s, it is not told again.\nIts line stands in %s; a receiver that runs with the file notices within seconds.\n", c.Name, c.File)
 	return exitOK, nil
 }

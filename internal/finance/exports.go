@@ -68,16 +68,16 @@ func (in *exportInput) Resolve(ctx huma.Context) []error {
 	return located("query", err)
 }
 
-func (e *exporter) export(ctx context.Context, in *exportInput) (_ *huma.StreamResponse, err error) {
+func (e *exporter) export(ctx context.Context, in *exportInput) (*huma.StreamResponse, error) {
 	select {
 	case e.turns <- struct{}{}:
 	default:
 		busy := huma.Error429TooManyRequests("two exports are running already, try again when one is over")
 		return nil, huma.ErrorWithHeaders(busy, http.Header{"Retry-After": {strconv.Itoa(int(exportRetry / time.Second))}})
 	}
-	over := func() { <-e.turns }
+	over, handedOn := func() { <-e.turns }, false
 	defer func() {
-		if err != nil {
+		if !handedOn { // also in a panic
 			over()
 		}
 	}()
@@ -91,6 +91,7 @@ func (e *exporter) export(ctx context.Context, in *exportInput) (_ *huma.StreamR
 	if err := e.office.Witness.WitnessAct(ctx, "export", actBy(ctx, run.Reason(), ""), run.Details()); err != nil {
 		return nil, problem(err)
 	}
+	handedOn = true
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {
 		defer over()
 		stream(ctx, &in.question, run)

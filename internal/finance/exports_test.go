@@ -398,13 +398,13 @@ func TestAThirdExportAtATimeIsAskedToComeAgain(t *testing.T) {
 	o.export() // a turn was given back each time
 }
 
-// serveSlowly serves an office with times that are over at once for whatever takes longer than a page.
+// serveSlowly serves an office with a time that is over at once for whatever takes longer than a page.
 func serveSlowly(t *testing.T, o *office) *httptest.Server {
 	t.Helper()
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		o.handler.ServeHTTP(w, r.WithContext(access.With(r.Context(), o.person)))
 	}))
-	s.Config.ReadTimeout, s.Config.WriteTimeout = 100*time.Millisecond, 100*time.Millisecond
+	s.Config.WriteTimeout = 100 * time.Millisecond
 	s.Start()
 	t.Cleanup(s.Close)
 	return s

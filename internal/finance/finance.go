@@ -26,7 +26,7 @@ type History interface {
 	Events(ctx context.Context, q ipn.Question) ([]ipn.Stored, error)
 	// Event returns one event, or ipn.ErrNotFound.
 	Event(ctx context.Context, id int64) (*ipn.Stored, error)
-	// Variants returns what else was told under the event's identity, oldest first.
+	// Variants returns what else was told under the event's identity, oldest first and at most ipn.MostVariants.
 	Variants(ctx context.Context, eventID int64) ([]ipn.Variant, error)
 	// CountEvents counts the events that match, up to upTo of them.
 	CountEvents(ctx context.Context, q ipn.Question, upTo int64) (int64, error)
@@ -148,7 +148,7 @@ func (o *Office) Mount(router chi.Router) {
 	config.Security = []map[string][]string{{"token": {}}, {"session": {}}}
 
 	api := guarded{humachi.New(router.With(revalidate), config), config}
-	api.UseMiddleware(authorize(api))
+	api.UseMiddleware(authorize(api), heard(api))
 	o.registerMe(api)
 	o.registerEvents(api)
 	o.registerQuarantine(api)

@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/ipn-receiver/ipn-receiver/internal/finance/access"
+	"github.com/ipn-receiver/ipn-receiver/internal/finance/ask"
 	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
 )
 
@@ -64,6 +65,18 @@ func authorize(api huma.API) func(huma.Context, func(huma.Context)) {
 		default:
 			_ = huma.WriteErr(api, ctx, http.StatusNotFound, noSuchPath)
 		}
+	}
+}
+
+// heard refuses a query of which a part would go unheard.
+func heard(api huma.API) func(huma.Context, func(huma.Context)) {
+	return func(ctx huma.Context, next func(huma.Context)) {
+		asked := ctx.URL()
+		if err := ask.Check(asked.RawQuery); err != nil {
+			_ = huma.WriteErr(api, ctx, http.StatusUnprocessableEntity, "validation failed", located("query", err)...)
+			return
+		}
+		next(ctx)
 	}
 }
 

@@ -76,6 +76,21 @@ func wholeOffice(t *testing.T) *office {
 	})
 }
 
+// A part of a question that goes unheard would widen it, or write into the other book.
+func TestNoPartOfAQuestionGoesUnheard(t *testing.T) {
+	t.Parallel()
+	o := wholeOffice(t)
+	for _, op := range o.mounted() {
+		for asked, where := range map[string]string{"test=true&x=50%": `"location":"query"`, "test=true%zz": `"location":"query"`, "from=2026-11-01;to=2026-12-01": `"location":"query"`,
+			"from=2026-11-01&from=2026-12-01": `"location":"query.from"`, "limit=1&test=true&test=": `"location":"query.test"`} {
+			answer := o.do(op.method, op.target()+"?"+asked)
+			if text := wantProblem(t, answer, http.StatusUnprocessableEntity); !strings.Contains(text, where) {
+				t.Errorf("%s %s?%s: %d %s", op.method, op.path, asked, answer.Code, text)
+			}
+		}
+	}
+}
+
 // TestEveryOperationAsksForItsRight is S-77 and S-84: it goes through what is mounted, so that an operation that is added is
 // in it.
 func TestEveryOperationAsksForItsRight(t *testing.T) {

@@ -63,13 +63,17 @@ type ExactAmount struct {
 }
 
 // longestAmount bounds what is read as an amount: no exponent, which could make a few bytes a number that fills memory.
-const longestAmount = 32
+const (
+	longestAmount = 32
+	mostDigits    = 20 // before the point
+)
 
 // UnmarshalJSON implements json.Unmarshaler. It leaves it to mistake to refuse what is no amount: an error from here would
 // name the whole body.
 func (a *ExactAmount) UnmarshalJSON(raw []byte) error {
 	text := strings.Trim(string(raw), `"`)
-	if a.unreadable = len(text) > longestAmount || strings.ContainsAny(text, "eE"); a.unreadable {
+	whole, _, _ := strings.Cut(text, ".")
+	if a.unreadable = len(text) > longestAmount || len(whole) > mostDigits || strings.ContainsAny(text, "eE"); a.unreadable {
 		return nil
 	}
 	amount, err := decimal.NewFromString(text)
@@ -77,10 +81,29 @@ func (a *ExactAmount) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
+// Pieces is a number of pieces in a request. Exported, so that it is described.
+type Pieces int64
+
+// UnmarshalJSON implements json.Unmarshaler. What it cannot read is no piece, which is refused by its field: an error from
+// here would name the whole body.
+func (p *Pieces) UnmarshalJSON(raw []byte) error {
+	n, _ := strconv.ParseInt(string(raw), 10, 64)
+	*p = Pieces(n)
+	return nil
+}
+
+const mostPieces = 1_000_000_000
+
+// Schema implements huma.SchemaProvider.
+func (Pieces) Schema(huma.Registry) *huma.Schema {
+	least, most := 1.0, float64(mostPieces)
+	return &huma.Schema{Type: huma.TypeInteger, Minimum: &least, Maximum: &most}
+}
+
 // mistake refuses what is no amount, by its field.
 func (a *ExactAmount) mistake(location string) error {
 	if a.unreadable {
-		return invalid(location, "write an amount as digits with a decimal point, such as 52.50, in at most 32 characters")
+		return invalid(location, "write an amount as digits with a decimal point, such as 52.50: at most 20 digits before it, 32 characters in all")
 	}
 	return nil
 }
@@ -113,7 +136,7 @@ type taxLine struct {
 	_           struct{}    `additionalProperties:"true"`
 	ItemCode    string      `json:"itemCode" minLength:"1" maxLength:"255" example:"SHIRT"`
 	Description string      `json:"description,omitempty" maxLength:"1000"`
-	Quantity    int64       `json:"quantity" minimum:"1"`
+	Quantity    Pieces      `json:"quantity"`
 	Amount      ExactAmount `json:"amount" doc:"Of the whole line, without tax"`
 	Tax         ExactAmount `json:"tax" doc:"On amount, not in it"`
 }
@@ -138,7 +161,7 @@ func (in *taxRecordRequest) record() (ipn.TaxRecord, error) {
 			r.DeliveryFee = r.DeliveryFee.Add(line.Tax.Decimal)
 			continue
 		}
-		r.Items = append(r.Items, ipn.TaxItem{ItemCode: line.ItemCode, Description: line.Description, Quantity: line.Quantity,
+		r.Items = append(r.Items, ipn.TaxItem{ItemCode: line.ItemCode, Description: line.Description, Quantity: int64(line.Quantity),
 			Amount: line.Amount.Decimal, Tax: line.Tax.Decimal})
 	}
 	if b.TotalTax != nil {
@@ -315,11 +338,14 @@ func (o *Office) RefundOf(ctx context.Context, number, items string, test bool) 
 func refundOf(record *ipn.TaxRecord, text string) (ipn.TaxRefund, error) {
 	var items []ipn.ItemCount
 	for _, part := range strings.Split(text, ",") {
-		if part = strings.TrimSpace(part); part == "" {
+		code, count, counted := strings.Cut(part, ":")
+		if !record.Has(code) { // a code may have blanks around it
+			code = strings.TrimSpace(code)
+		}
+		if code == "" && !counted {
 			continue
 		}
-		code, count, counted := strings.Cut(part, ":")
-		pieces, err := strconv.ParseInt(count, 10, 64)
+		pieces, err := strconv.ParseInt(strings.TrimSpace(count), 10, 64)
 		if !counted {
 			pieces, err = max(1, record.Left(code)), nil
 		}
@@ -339,14 +365,14 @@ func refundOf(record *ipn.TaxRecord, text string) (ipn.TaxRefund, error) {
 type taxRefundRequest struct {
 	TaxQuery
 	Body struct {
-		Items          []taxItem `json:"items,omitempty" maxItems:"1000" doc:"Left out: everything that is left"`
+		Items          []taxItem `json:"items,omitempty" minItems:"1" maxItems:"1000" doc:"Left out: everything that is left"`
 		ReversalRefNum string    `json:"reversalRefNum,omitempty" maxLength:"255" doc:"Of the refund at the payment service; with it, telling it again changes nothing"`
 	}
 }
 
 type taxItem struct {
 	ItemCode string `json:"itemCode" minLength:"1" maxLength:"255" example:"SHIRT"`
-	Quantity int64  `json:"quantity" minimum:"1"`
+	Quantity Pieces `json:"quantity"`
 }
 
 func (o *Office) addTaxRefund(ctx context.Context, in *taxRefundRequest) (*taxRecordAnswer, error) {
@@ -359,7 +385,7 @@ func (o *Office) addTaxRefund(ctx context.Context, in *taxRefundRequest) (*taxRe
 	}
 	refund := ipn.TaxRefund{ReversalRefNum: in.Body.ReversalRefNum}
 	for _, item := range in.Body.Items {
-		refund.Items = append(refund.Items, ipn.ItemCount(item))
+		refund.Items = append(refund.Items, ipn.ItemCount{ItemCode: item.ItemCode, Quantity: int64(item.Quantity)})
 	}
 	kept, err := o.TaxRecords.AddTaxRefund(ctx, record.ID, refund, actBy(ctx, "told through the API", ""))
 	if err != nil {

@@ -167,6 +167,9 @@ func TestARecordThatCannotBeIsRefusedByItsField(t *testing.T) {
 		{"an item without a name", `"MUG"`, `""`, "body.lines[1].itemCode"},
 		{"an item with NUL", `"MUG"`, `"MU\u0000G"`, "body.lines[1].itemCode"},
 		{"no pieces", `"quantity":3`, `"quantity":0`, "body.lines[1].quantity"},
+		{"more pieces than there can be", `"quantity":3`, `"quantity":1e30`, "body.lines[1].quantity"},
+		{"pieces with an exponent", `"quantity":3`, `"quantity":3e0`, "body.lines"},
+		{"32 digits of a number", `"50.00"`, strings.Repeat("9", 32), "body.lines[0].amount"},
 		{"a third of a piece", `"quantity":3`, `"quantity":0.3`, "body.lines[1].quantity"},
 		{"no currency", `"usd"`, `""`, "body.currency"},
 		{"no transaction", `"referenceNumber":"1012345678",`, ``, "body.referenceNumber"},
@@ -193,6 +196,19 @@ func TestARecordThatCannotBeIsRefusedByItsField(t *testing.T) {
 	}
 	if n := counted(t, dsn, "select count(*) from tax_records"); n != 0 {
 		t.Errorf("%d records were kept", n)
+	}
+}
+
+func TestItemsAreAskedForByWhateverTheyAreCalled(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t, pgtest.New(t), withTaxRecords)
+	o.must(o.post(taxRecords, `{"referenceNumber":"R1","currency":"USD","lines":[{"itemCode":" A ","quantity":2,"amount":"10.00","tax":"1.00"},
+		{"itemCode":"B","quantity":2,"amount":"40.00","tax":"4.00"}]}`))
+	for items, want := range map[string]string{"%20A%20": "11.00", "%20A%20:1": "5.50", "B:2": "44.00", "%20B%20:%201,%20A%20,": "33.00"} {
+		wantAt(t, o.get(taxRecords+"/R1/refund?items="+items), map[string]any{"amount": want})
+	}
+	if text := wantProblem(t, o.post(taxRecords+"/R1/refunds", `{"items":[]}`), http.StatusUnprocessableEntity); !strings.Contains(text, `"location":"body.items"`) {
+		t.Errorf("no items are all of them: %s", text)
 	}
 }
 

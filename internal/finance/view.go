@@ -70,7 +70,7 @@ type eventDetail struct {
 	Family string `json:"family"`
 	Masked bool   `json:"masked" doc:"Always true: values of personal fields are masked here, and in variants; reveal them by POST /api/v1/events/{id}/reveal"`
 	BodyView
-	Variants []variantView  `json:"variants"`
+	Variants []variantView  `json:"variants" doc:"What else was told under its identity, oldest first: the first 20, variantCount tells of how many"`
 	Handlers []ipn.Handling `json:"handlers" doc:"What became of the event at each handler"`
 }
 

@@ -56,7 +56,7 @@ func (r *reader) readFacts() {
 	f.NewContractID = r.text(idNewContractID)
 	f.MerchantTransactionID = r.text(idMerchantTransactionID)
 	f.VendorID = r.text(idVendorID)
-	f.PaymentMethod = r.text(idPaymentMethod, idPaymentType)
+	f.PaymentMethod = veilCards(r.text(idPaymentMethod, idPaymentType))
 	f.Country, f.State = r.place()
 	f.Status = r.text(idResultCode)
 	if r.Type.Family == FamilyDispute {
@@ -67,7 +67,8 @@ func (r *reader) readFacts() {
 	r.readMoney()
 }
 
-// place returns the shopper's country, and the state of the same address: that of another would be taxed elsewhere.
+// place returns the shopper's country, and the state of the same address: that of another would be taxed elsewhere. People
+// type these, and facts are shown unmasked: a card's number in them is veiled.
 func (r *reader) place() (country, state string) {
 	country, state = r.text(idCountry), r.text(idState)
 	if country == "" {
@@ -75,7 +76,7 @@ func (r *reader) place() (country, state string) {
 			state = r.text(idInvoiceState)
 		}
 	}
-	return country, state
+	return veilCards(country), veilCards(state)
 }
 
 // upperASCII leaves all other letters alone: the capital of some is longer, and a text that was cut to fit a column would

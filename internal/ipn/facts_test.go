@@ -100,6 +100,7 @@ func TestFactsAreReadFromTheirFieldsAndTheFieldsOlderNames(t *testing.T) {
 		{"the invoice's country stands in", country, "invoiceCountry=SE", "SE"},
 		{"the state stands beside the country", state, "country=US&state=CO&invoiceCountry=CA&invoiceState=ON", "CO"},
 		{"the invoice's state stands beside the invoice's country", state, "state=CO&invoiceCountry=CA&invoiceState=ON", "ON"},
+		{"a card's number that was typed as a state is none", state, "country=US&state=4111+1111+1111+1111", "•••• 1111"},
 		{"another address's state is none of this one's", state, "country=DE&invoiceCountry=US&invoiceState=CO", ""},
 		{"another country's state is none of this one's", state, "state=CO&invoiceCountry=DE", ""},
 		{"a state without a country counts", state, "state=CO", "CO"},

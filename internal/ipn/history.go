@@ -78,6 +78,9 @@ func (s *Stored) Position(by ListOrder) Position {
 	return Position{At: s.SortedAt, ID: s.ID}
 }
 
+// MostVariants is how many variants of an event are looked at: more of them say no more, and each may be as large as a body.
+const MostVariants = 20
+
 // Variant is a receipt of a known identity that told something else.
 type Variant struct {
 	ID             int64

@@ -117,13 +117,13 @@ func veilCards(value string) string {
 	var b strings.Builder
 	done := 0
 	for at := 0; at < len(value); {
-		if !isDigit(value[at]) {
+		if _, size := digitAt(value, at); size == 0 {
 			at++
 			continue
 		}
 		end, digits := cardAt(value, at)
 		if digits == nil {
-			at = endOfDigits(value, at)
+			at, _ = endOfDigits(value, at, nil)
 			continue
 		}
 		b.WriteString(value[done:at] + dots + " " + string(digits[len(digits)-4:]))
@@ -137,28 +137,59 @@ func veilCards(value string) string {
 }
 
 // cardAt returns the longest card number that begins with the group of digits at at, and where it ends; nil when none does.
-// Groups are parted by one space, dash or dot. It begins and ends with whole groups: a house number before it is none of it.
+// It begins and ends with whole groups: a house number before it is none of it.
 func cardAt(value string, at int) (end int, card []byte) {
 	var digits []byte
-	for group := at; ; group++ {
-		stop := endOfDigits(value, group)
-		if digits = append(digits, value[group:stop]...); len(digits) > longestCard {
+	for group := at; ; {
+		stop, more := endOfDigits(value, group, digits)
+		if digits = more; len(digits) > longestCard {
 			return end, card
 		}
 		if isCard(digits) {
 			end, card = stop, slices.Clone(digits)
 		}
-		if group = stop; group+1 >= len(value) || !strings.Contains(" -.", value[group:group+1]) || !isDigit(value[group+1]) {
+		group = endOfGap(value, stop)
+		if _, size := digitAt(value, group); size == 0 {
 			return end, card
 		}
 	}
 }
 
-func endOfDigits(value string, at int) int {
-	for at < len(value) && isDigit(value[at]) {
-		at++
+// endOfDigits returns where the digits at at end, and appends them to digits.
+func endOfDigits(value string, at int, digits []byte) (end int, more []byte) {
+	for {
+		digit, size := digitAt(value, at)
+		if size == 0 {
+			return at, digits
+		}
+		digits = append(digits, digit)
+		at += size
+	}
+}
+
+// endOfGap returns where the next group of a card's number may begin: behind a few spaces, dashes, dots and the like.
+func endOfGap(value string, at int) int {
+	const widest = 4 // characters
+	for range widest {
+		r, size := utf8.DecodeRuneInString(value[at:])
+		if !unicode.IsSpace(r) && !strings.ContainsRune("-_.\u00b7\u2010\u2011\u2012\u2013", r) {
+			break
+		}
+		at += size
 	}
 	return at
+}
+
+// digitAt returns the digit at at, which may be one of full width, and its length in bytes; 0 when there is none.
+func digitAt(value string, at int) (digit byte, size int) {
+	const wide = "\uff10" // of full width; the nine others follow it
+	switch {
+	case at < len(value) && isDigit(value[at]):
+		return value[at], 1
+	case at+len(wide) <= len(value) && value[at:at+2] == wide[:2] && value[at+2] >= wide[2] && value[at+2] <= wide[2]+9:
+		return '0' + value[at+2] - wide[2], len(wide)
+	}
+	return 0, 0
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }

@@ -217,5 +217,10 @@ func (r *TaxRecord) Left(itemCode string) int64 {
 	return 0
 }
 
+// Has tells whether an item stands in the record under the code, letter by letter.
+func (r *TaxRecord) Has(itemCode string) bool {
+	return slices.ContainsFunc(r.Items, func(item TaxItem) bool { return item.ItemCode == itemCode })
+}
+
 // Digits writes an amount with all decimals of the currency.
 func (r *TaxRecord) Digits(amount decimal.Decimal) string { return amount.StringFixed(r.scale()) }

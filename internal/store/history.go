@@ -213,11 +213,12 @@ func (r *eventRow) stored() (ipn.Stored, error) {
 	return s, nil
 }
 
-// Variants returns the variants of an event, oldest first; none for an event that has none or does not exist.
+// Variants returns the first ipn.MostVariants variants of an event, oldest first; none for an event that has none or does
+// not exist. Each has a body, so that all of them might not fit into memory.
 func (s *Store) Variants(ctx context.Context, eventID int64) ([]ipn.Variant, error) {
 	rows, err := s.queries.Query(ctx, `
 		select id, digest, verification, receipts, received_at, last_received_at, raw, headers
-		from variants where event_id = $1 order by id`, eventID)
+		from variants where event_id = $1 order by id limit $2`, eventID, ipn.MostVariants)
 	if err != nil {
 		return nil, known(err)
 	}

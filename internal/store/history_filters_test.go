@@ -294,6 +294,33 @@ func TestAnEventKnowsThatItWasToldDifferently(t *testing.T) {
 	}
 }
 
+func TestVariantsFromBeforeTheMarkAreMarkedByTheMigration(t *testing.T) {
+	t.Parallel()
+	dsn := pgtest.New(t)
+	r := running(t, dsn)
+	mustRecord(t, r, charge("R1"))
+	mustRecord(t, r, charge("R2"))
+	mustRecord(t, r, charge("R2", "invoiceChargeAmount=9.00"))
+	db, err := sql.Open("pgx", dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	provider, err := goose.NewProvider(goose.DialectPostgres, db, migrations.FS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := provider.DownTo(t.Context(), 5); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Migrate(t.Context(), dsn, silent); err != nil {
+		t.Fatal(err)
+	}
+	if got := ask[string](t, dsn, "select string_agg(reference_number, ' ') from events where varied"); got != "R2" {
+		t.Errorf("marked are %q, want R2", got)
+	}
+}
+
 // A build that somebody interrupted leaves an index that is written to and never read.
 func TestAnInterruptedBuildOfAnIndexIsDoneAgain(t *testing.T) {
 	t.Parallel()

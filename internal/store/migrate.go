@@ -2,13 +2,13 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	_ "github.com/jackc/pgx/v5/stdlib" // goose speaks database/sql
+	"github.com/jackc/pgx/v5/stdlib" // goose speaks database/sql
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 
@@ -21,12 +21,18 @@ const lockNotAvailable = "55P03"
 // Migrate brings the schema up to the newest migration, under a session lock so that replicas that start together do
 // it once; who comes second looks again every second, for five minutes. A migration that finds its table busy gives way after its lock_timeout and is tried again for a minute, so
 // that intake is never stalled behind it. It also makes the months of payloads that are due. logf gets one line per
-// migration applied.
+// migration applied, and what one leaves to a person.
 func Migrate(ctx context.Context, dsn string, logf func(format string, args ...any)) error {
-	db, err := sql.Open("pgx", dsn)
+	config, err := pgx.ParseConfig(dsn)
 	if err != nil {
 		return fmt.Errorf("read the database URL: %w", err)
 	}
+	config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
+		if n.SeverityUnlocalized == "WARNING" { // what a migration leaves to a person
+			logf("%s", n.Message)
+		}
+	}
+	db := stdlib.OpenDB(*config)
 	defer db.Close()
 	locker, err := lock.NewPostgresSessionLocker(lock.WithLockID(migratorLock), lock.WithLockTimeout(1, 300))
 	if err != nil {

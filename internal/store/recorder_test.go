@@ -179,6 +179,24 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
+// Anybody who can post may add variants, and each may be as large as a body.
+func TestOfManyVariantsTheFirstAreLookedAt(t *testing.T) {
+	t.Parallel()
+	dsn := pgtest.New(t)
+	s, r := open(t, dsn), running(t, dsn)
+	for i := range ipn.MostVariants + 5 {
+		mustRecord(t, r, charge("R1", fmt.Sprintf("invoiceChargeAmount=%d.00", i+1)))
+	}
+	event, err := s.Event(t.Context(), 1)
+	if err != nil || event.Variants != ipn.MostVariants+4 {
+		t.Fatalf("got %+v, %v", event, err)
+	}
+	variants, err := s.Variants(t.Context(), 1)
+	if err != nil || len(variants) != ipn.MostVariants || !bytes.Contains(variants[0].Raw, []byte("=2.00")) {
+		t.Errorf("got %d variants, %v", len(variants), err)
+	}
+}
+
 // B-15: what came first stays as it is; what else is told stands beside it, each content once and counted.
 func TestAVariantIsKeptBesideTheEventAndCounted(t *testing.T) {
 	t.Parallel()

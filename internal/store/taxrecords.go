@@ -67,18 +67,20 @@ func standing(ctx context.Context, tx pgx.Tx, r ipn.TaxRecord) (ipn.TaxRecord, e
 }
 
 // TaxRecord returns the record of a transaction by its reference number or by the merchant's own id, whichever of the two it
-// was told under: the events of the transaction know both. It fails with ipn.ErrNotFound or ipn.ErrUnavailable.
+// was told under: the events of the transaction know both. An id that several transactions bear stands for none of them. It fails with ipn.ErrNotFound or ipn.ErrUnavailable.
 func (s *Store) TaxRecord(ctx context.Context, number string, test bool) (ipn.TaxRecord, error) {
 	var record ipn.TaxRecord
 	err := pgx.BeginTxFunc(ctx, s.queries, pgx.TxOptions{AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) (err error) {
-		record, err = readTaxRecord(ctx, tx, `where test = $2 and id in (
-			select id from tax_records where reference_number = $1 and test = $2
-			union all select id from tax_records where merchant_transaction_id = $1 and test = $2
-			union all select t.id from events e join tax_records t on t.merchant_transaction_id = e.merchant_transaction_id and t.test = e.test
-				where e.reference_number = $1 and e.test = $2
-			union all select t.id from events e join tax_records t on t.reference_number = e.reference_number and t.test = e.test
-				where e.merchant_transaction_id = $1 and e.test = $2)
-			order by id limit 1`, number, test)
+		record, err = readTaxRecord(ctx, tx, `where id = (select id from (
+			select id, 1 as way from tax_records where reference_number = $1 and test = $2
+			union all select id, 2 from tax_records where merchant_transaction_id = $1 and test = $2
+			union all select t.id, 3 from events e join tax_records t on t.merchant_transaction_id = e.merchant_transaction_id and t.test = e.test
+				where e.reference_number = $1 and e.test = $2 and t.reference_number is null and not exists (select from events other
+					where other.merchant_transaction_id = e.merchant_transaction_id and other.test = e.test and other.reference_number <> e.reference_number)
+			union all select t.id, 3 from events e join tax_records t on t.reference_number = e.reference_number and t.test = e.test
+				where e.merchant_transaction_id = $1 and e.test = $2 and t.merchant_transaction_id is null and not exists (select from events other
+					where other.merchant_transaction_id = e.merchant_transaction_id and other.test = e.test and other.reference_number <> e.reference_number)
+			) as found order by way, id limit 1)`, number, test)
 		return err
 	})
 	switch {

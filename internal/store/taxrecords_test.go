@@ -50,6 +50,32 @@ func TestATaxRecordIsFoundByEitherNumberOfItsTransaction(t *testing.T) {
 	}
 }
 
+func TestATaxRecordIsNeverThatOfAnotherTransaction(t *testing.T) {
+	t.Parallel()
+	dsn := pgtest.New(t)
+	s, r := open(t, dsn), running(t, dsn)
+	keep := func(reference, own string) int64 {
+		record := mugs()
+		record.ReferenceNumber, record.MerchantTransactionID = reference, own
+		kept, err := s.AddTaxRecord(t.Context(), record, clerk)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return kept.ID
+	}
+	both, shared, alone := keep("R1", "cart-1"), keep("", "cart-2"), keep("R5", "")
+	second := keep("R2", "")
+	for reference, own := range map[string]string{"R1": "cart-1", "R2": "cart-1", "R3": "cart-2", "R4": "cart-2", "R5": "cart-5"} {
+		mustRecord(t, r, charge(reference, "merchantTransactionId="+own))
+	}
+	for number, want := range map[string]int64{"R1": both, "cart-1": both, "R2": second, "cart-2": shared, "R3": 0, "R4": 0, "R5": alone, "cart-5": alone} {
+		found, err := s.TaxRecord(t.Context(), number, false)
+		if found.ID != want || want == 0 && !errors.Is(err, ipn.ErrNotFound) || want != 0 && err != nil {
+			t.Errorf("%s: got record %d, %v; want %d", number, found.ID, err, want)
+		}
+	}
+}
+
 func TestATaxRecordIsToldAgainButNotChanged(t *testing.T) {
 	t.Parallel()
 	s := open(t, pgtest.New(t))

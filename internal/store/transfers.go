@@ -41,7 +41,7 @@ func (s *Store) AddTransferReturn(ctx context.Context, r ipn.TransferReturn) err
 
 // transfers are the bank transfers of one book, put together of two walks that each end with the page: the events by bank
 // transfer, with the latest return that names their transaction or, where no other transaction bears it, the merchant's own id;
-// and the returns that no event belongs to. A transaction that was pending is told of by its later event. The troubles are
+// and the returns that none of those events belongs to, be it that a payment of another method does: then they are no trouble. A transaction that was pending is told of by its later event. The troubles are
 // those of the time $2, with the patience $3; nothing older than $10 is looked at. The page begins behind ($6, $7, $8).
 //
 // Cards are left out in words, so that the index events_transfers, which has none, is known to serve; what a work list cannot
@@ -76,17 +76,24 @@ const transfers = `
 			order by p.sorted_at desc, p.id desc limit $9) as e
 	), claims as (
 		select 0::bigint, '', '', null::numeric, '', r.received_at, t.trouble, r.id
-		from bank_transfer_returns r, lateral (select case
-			when r.received_at >= $2::timestamptz - $3::interval then ''
+		from bank_transfer_returns r, lateral (
+			select count(*) > 0 as told, coalesce(bool_or(e.payment_method = any($4) and e.payment_method <> 'CC'), false) as listed from (
+				select payment_method from events
+				where r.transaction_id <> '' and reference_number = r.transaction_id and transaction_type in ('CHARGE', 'CHARGE_PENDING', 'DECLINE')
+				union all
+				select payment_method from events
+				where r.transaction_id = '' and r.merchant_transaction_id <> '' and merchant_transaction_id = r.merchant_transaction_id
+					and transaction_type in ('CHARGE', 'CHARGE_PENDING', 'DECLINE') and 1 = (select count(*) from (
+						select distinct reference_number from events other where other.merchant_transaction_id = r.merchant_transaction_id limit 2) as bearers)) as e) as e,
+		lateral (select case
+			when r.received_at >= $2::timestamptz - $3::interval or e.told then ''
 			when r.status = 'PENDING' then 'pending'
 			when r.status = 'SUCCESS' then 'return_without_ipn'
 			else '' end as trouble) as t
 		where r.received_at >= $10 and r.received_at <= $6 and (r.received_at, 0::bigint, r.id) < ($6::timestamptz, $7::bigint, $8::bigint)
 			and ($5 = '' or t.trouble = $5)
 			and case r.status when 'PENDING' then $5 in ('', 'pending') when 'SUCCESS' then $5 in ('', 'return_without_ipn') else $5 = '' end
-			and not (r.transaction_id <> '' and exists (select from events e where e.reference_number = r.transaction_id))
-			and not (r.transaction_id = '' and r.merchant_transaction_id <> '' and 1 = (select count(*) from (
-				select distinct e.reference_number from events e where e.merchant_transaction_id = r.merchant_transaction_id limit 2) as bearers))
+			and not e.listed
 		order by r.received_at desc, r.id desc limit $9
 	), page as (
 		select * from paid union all select * from claims order by at desc, event_id desc, return_id desc limit $9

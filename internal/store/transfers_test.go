@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -105,6 +106,30 @@ func TestTheWorkListsOfBankTransfers(t *testing.T) {
 		if !slices.Equal(got, tc.want) {
 			t.Errorf("after %s, list %q: got %q, want %q", tc.after, tc.trouble, got, tc.want)
 		}
+	}
+}
+
+// What is paid by another method, or told of by other IPNs alone, must not vanish between the two halves of the list.
+func TestAReturnIsInTheListUntilAnIPNOfItsTransferIs(t *testing.T) {
+	t.Parallel()
+	dsn := pgtest.New(t)
+	s, r := open(t, dsn), running(t, dsn)
+	for i, number := range []string{"refunded", "otherwise", "paid"} {
+		comeBack(t, s, ipn.TransferReturn{Status: "SUCCESS", OrderID: int64(i + 1), TransactionID: number})
+	}
+	mustRecord(t, r, receipt("transactionType=REFUND&referenceNumber=refunded&reversalRefNum=9&paymentMethod=SOFORT&reversalAmount=1.00&currency=EUR"))
+	mustRecord(t, r, receipt("transactionType=CHARGE&referenceNumber=otherwise&paymentMethod=IDEAL&invoiceChargeAmount=1.00&invoiceChargeCurrency=EUR"))
+	mustRecord(t, r, byTransfer("CHARGE", "paid", ""))
+	later := noon.Add(16 * time.Minute)
+	told := map[string]string{}
+	for _, f := range transfersAt(t, s, later, "") {
+		told[f.Return.TransactionID] += fmt.Sprint(f.ReferenceNumber, "/", f.Trouble)
+	}
+	if want := map[string]string{"refunded": "/return_without_ipn", "otherwise": "/", "paid": "paid/"}; !maps.Equal(told, want) {
+		t.Errorf("got %q, want %q", told, want)
+	}
+	if open := transfersAt(t, s, later, ipn.ReturnWithoutIPN); len(open) != 1 || open[0].Return.TransactionID != "refunded" {
+		t.Errorf("open are %+v", open)
 	}
 }
 

@@ -54,12 +54,44 @@ func Parse(query string) (Query, error) {
 	if len(query) > longestQuery {
 		return Query{}, Mistakes{tooLong}
 	}
-	values, err := url.ParseQuery(query)
+	values, err := takeApart(query)
 	if err != nil {
-		return Query{}, Mistakes{{Mend: "write each % as %25 and each ; as %3B: the query cannot be taken apart"}}
+		return Query{}, err
 	}
 	return Read(values)
 }
+
+// Check tells of a query string whether it can be taken apart and says each name once, whatever it asks for: a value that
+// were left out in silence would widen the question. It fails with Mistakes.
+func Check(query string) error {
+	if query == "" {
+		return nil
+	}
+	values, err := takeApart(query)
+	if err != nil {
+		return err
+	}
+	var mistakes Mistakes
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if len(values[name]) > 1 {
+			mistakes = append(mistakes, Mistake{name, sayOnce})
+		}
+	}
+	if mistakes == nil {
+		return nil
+	}
+	return mistakes
+}
+
+func takeApart(query string) (url.Values, error) {
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return nil, Mistakes{{Mend: "write each % as %25 and each ; as %3B: the query cannot be taken apart"}}
+	}
+	return values, nil
+}
+
+const sayOnce = "say it once"
 
 var tooLong = Mistake{Mend: fmt.Sprintf("ask for less: at most %d bytes are read", longestQuery)}
 
@@ -148,7 +180,7 @@ func (f Filter) read(q *Query, texts []string) (mend string) {
 		return ""
 	}
 	if len(texts) > 1 {
-		return "say it once"
+		return sayOnce
 	}
 	if mend := f.form(texts[0]); mend != "" {
 		return mend

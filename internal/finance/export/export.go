@@ -67,7 +67,8 @@ type Export struct {
 type reader func(ctx context.Context, after ipn.ExportMark, upTo int64, l *lines) (ipn.ExportMark, error)
 
 // Begin settles how far an export goes and counts its rows. The count is exact as long as nothing changes whether an event
-// matches: of that which is in the log, only the filters by variants and by what is parked can. It fails with
+// matches, as the filters by variants and by what is parked can, and as long as the books of the events in it stand: a late
+// event may rewrite movements of an earlier one, and one that was parked is booked when it is redriven. It fails with
 // ipn.ErrUnavailable.
 func Begin(ctx context.Context, q Question, history History, books Books) (*Export, error) {
 	e := &Export{question: q}

@@ -14,7 +14,7 @@ func isPlain(text []byte) bool {
 		return false
 	}
 	for _, c := range text {
-		if c <= ' ' || c > '~' || c == '"' || c == ',' {
+		if c <= ' ' || c > '~' || c == '"' || c == ',' || c == ';' {
 			return false
 		}
 	}
@@ -37,6 +37,9 @@ func isFormula(text []byte) bool {
 	}
 	return false
 }
+
+// isCut tells whether some spreadsheet begins a cell behind the character, also in the middle of one that is quoted.
+func isCut(r rune) bool { return r == ';' || r == '\t' || r == '\n' || r == '\r' }
 
 // isBidi tells whether a character turns the direction of writing, so that a text reads as another one (Unicode standard
 // annex 9 section 2).

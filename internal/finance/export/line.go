@@ -202,7 +202,8 @@ func appendString(to, text []byte) []byte {
 const hexDigits = "0123456789abcdef"
 
 // appendCell writes a text as a cell of CSV: without the characters that turn the direction of writing, with an apostrophe
-// before what a spreadsheet would take for a formula, and quoted where RFC 4180 section 2.6 asks for it.
+// before what a spreadsheet would take for a formula, and quoted where RFC 4180 section 2.6 asks for it. Where a list is
+// written with semicolons, spreadsheets cut a line at them, quoted or not, so what stands behind one is guarded too.
 func appendCell(to, text []byte) []byte {
 	if isPlain(text) {
 		return append(to, text...)
@@ -222,6 +223,9 @@ func appendCell(to, text []byte) []byte {
 		default:
 			quote = quote || r == ',' || r == '\r' || r == '\n'
 			to = append(to, text[i:i+size]...)
+			if rest := text[i+size:]; isCut(r) && len(rest) > 0 && !isCut(rune(rest[0])) && isFormula(rest) {
+				to = append(to, '\'')
+			}
 		}
 		i += size
 	}

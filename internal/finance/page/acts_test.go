@@ -74,6 +74,32 @@ var rightOf = map[string]access.Right{
 	"/quarantine/{id}/promote": access.Operate,
 }
 
+func TestWhatOneMayNotSeeStaysOpenToOthers(t *testing.T) {
+	t.Parallel()
+	b := newBranch(t)
+	for _, role := range []access.Role{access.Admin, access.Viewer, access.Finance, access.Operator, access.Viewer, access.Admin} {
+		want := http.StatusNotFound
+		if role.May(access.Audit) {
+			want = http.StatusOK
+		}
+		b.as(role, "/audit", nil).sees(t, want)
+	}
+}
+
+func TestAPageIsNotAskedHalfAQuestion(t *testing.T) {
+	t.Parallel()
+	b := operated(t)
+	for _, path := range b.routes(http.MethodGet) {
+		path = strings.NewReplacer("{id}", "1", "{name}", "forward.billing", "{referenceNumber}", "R1", "{number}", "R1").Replace(path)
+		b.as(access.Admin, path+"?from=2026-11-01&to=2026-11-02%", nil).sees(t, http.StatusUnprocessableEntity, "taken apart")
+		b.as(access.Admin, path+"?test=true&test=false", nil).sees(t, http.StatusUnprocessableEntity, "Say it once")
+	}
+	b.as(access.Operator, "/handlers/forward.billing/pause?test=true%", reason()).sees(t, http.StatusUnprocessableEntity, "taken apart")
+	if b.handler().PausedAt != nil {
+		t.Error("the handler was paused")
+	}
+}
+
 func TestWhoMayNotActIsRefusedBeforeAnythingIsLookedUp(t *testing.T) {
 	t.Parallel()
 	b := operated(t)

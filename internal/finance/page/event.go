@@ -28,7 +28,7 @@ type eventData struct {
 	Left     int  // fields that are not shown
 	Revealed bool // nothing is masked
 	Variants []variantData
-	MoreVars int // variants that are not shown
+	MoreVars int64 // variants that are not shown
 	Handlers []ipn.Handling
 }
 
@@ -48,11 +48,11 @@ func (p *Page) event(v *visit) (sheet, error) {
 	}
 	plain := p.decode(stored.Raw, stored.Headers)
 	data := &eventData{Stored: stored}
-	for i := range variants {
-		told := &variants[i]
-		data.addVariant(told, plain, p.decode(told.Raw, told.Headers), p.Office.Masked(stored.Raw, stored.Headers), p.Office.Masked(told.Raw, told.Headers))
+	shown := p.Office.Masked(stored.Raw, stored.Headers)
+	for _, told := range variants[:min(len(variants), mostVariants)] {
+		data.addVariant(&told, plain, p.decode(told.Raw, told.Headers), shown, p.Office.Masked(told.Raw, told.Headers))
 	}
-	return p.eventSheet(v, data, p.Office.Masked(stored.Raw, stored.Headers))
+	return p.eventSheet(v, data, shown)
 }
 
 // reveal shows one event with nothing masked, once: the office has put it into the audit by then.
@@ -66,8 +66,7 @@ func (p *Page) reveal(v *visit) (sheet, error) {
 		return sheet{}, err
 	}
 	data := &eventData{Stored: revealed.Stored, Revealed: true}
-	for i := range revealed.Variants {
-		told := &revealed.Variants[i]
+	for _, told := range revealed.Variants[:min(len(revealed.Variants), mostVariants)] {
 		data.addVariant(&told.Variant, revealed.Event, told.Event, revealed.Event, told.Event)
 	}
 	return p.eventSheet(v, data, revealed.Event)
@@ -98,6 +97,7 @@ func (p *Page) decode(raw []byte, headers map[string]string) *ipn.Event {
 // book, whichever was looked at before.
 func (p *Page) eventSheet(v *visit, data *eventData, shown *ipn.Event) (sheet, error) {
 	data.Words, data.Dropped = data.Sentence(), shown == nil
+	data.MoreVars = max(0, data.Stored.Variants-int64(len(data.Variants)))
 	if shown != nil {
 		data.Family = shown.Family()
 		data.Groups = groupsOf(shown.Details(), detailBytes)
@@ -119,10 +119,6 @@ func (p *Page) eventSheet(v *visit, data *eventData, shown *ipn.Event) (sheet, e
 
 // addVariant compares a variant with the first telling, both as they were sent, and shows them as they may be seen.
 func (d *eventData) addVariant(told *ipn.Variant, first, other, firstShown, otherShown *ipn.Event) {
-	if len(d.Variants) == mostVariants {
-		d.MoreVars++
-		return
-	}
 	found := variantData{Variant: *told, Dropped: first == nil || other == nil}
 	if !found.Dropped {
 		found.Differs, found.Left = differences(first.Fields, other.Fields, firstShown.Fields, otherShown.Fields, variantBytes/mostVariants)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/ipn-receiver/ipn-receiver/internal/finance"
 	"github.com/ipn-receiver/ipn-receiver/internal/finance/access"
+	"github.com/ipn-receiver/ipn-receiver/internal/finance/ask"
 	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
 )
 
@@ -83,12 +84,17 @@ type view func(v *visit) (sheet, error)
 func (p *Page) show(right access.Right, what view) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v, known := p.visit(r)
-		switch {
-		case right != "" && !known:
+		if right != "" && !known {
 			p.askToSignIn(w, v)
 			return
-		case right != "" && !v.person.May(right):
-			what = func(*visit) (sheet, error) { return sheet{}, errNothing }
+		}
+		if right != "" && !v.person.May(right) {
+			p.refuse(w, v, errNothing)
+			return
+		}
+		if err := ask.Check(r.URL.RawQuery); err != nil {
+			p.refuse(w, v, err)
+			return
 		}
 		s, err := what(v)
 		if err != nil && s.name == "" {
@@ -113,7 +119,10 @@ func (p *Page) do(right access.Right, act, from view) http.HandlerFunc {
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-		err := readForm(r)
+		err := ask.Check(r.URL.RawQuery)
+		if err == nil {
+			err = readForm(r)
+		}
 		var s sheet
 		if err == nil {
 			s, err = act(v)

@@ -14,11 +14,13 @@ func originOf(e *entry) origin {
 	return origin{country: raised(e.Facts.Country), state: raised(e.Facts.State), contract: e.Facts.ContractID}
 }
 
-// or takes what is missing from another origin. Country and state are of one address: a state is never put to a country
-// that told none.
+// or takes what is missing from another origin. Country and state are of one address: a state is never put to another
+// country, so that the tax of a refund that tells its country alone stands where that of its charge does.
 func (o origin) or(other origin) origin {
 	if o.country == "" && o.state == "" {
 		o.country, o.state = other.country, other.state
+	} else if o.state == "" && o.country == other.country {
+		o.state = other.state
 	}
 	o.contract = cmp.Or(o.contract, other.contract)
 	return o

@@ -3,7 +3,6 @@ package ledger
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -45,24 +44,27 @@ func (r Report) Equal() bool {
 // Next returns at most limit events of the log behind the id after, in its order; none at its end.
 type Next func(ctx context.Context, after int64, limit int) ([]ipn.Stored, error)
 
-// book is a table of the books with its primary key.
-type book struct{ table, key string }
+// book is a table of the books with its primary key, and whether triggers of a book above it keep it.
+type book struct {
+	table, key string
+	follows    bool
+}
 
 var books = []book{
-	{"movements", "event_id, line"},
-	{"unbooked", "event_id, reason"},
-	{"transactions", "reference_number, test"},
-	{"subscriptions", "subscription_id, test"},
-	{"disputes", "reference_number, reversal_reference, test"},
-	{"daily_totals", "test, day, kind, currency"},
-	{"daily_sums", "test, day, payout, currency"},
-	{"monthly_totals", "test, month, kind, currency"},
-	{"declines", "event_id"},
-	{"daily_declines", "test, day"},
-	{"daily_taxes", "test, day, country, state, currency"},
-	{"monthly_taxes", "test, month, country, state, currency"},
-	{"daily_contracts", "test, day, contract_id, currency"},
-	{"monthly_contracts", "test, month, contract_id, currency"},
+	{"movements", "event_id, line", false},
+	{"unbooked", "event_id, reason", false},
+	{"transactions", "reference_number, test", false},
+	{"subscriptions", "subscription_id, test", false},
+	{"disputes", "reference_number, reversal_reference, test", false},
+	{"daily_totals", "test, day, kind, currency", false},
+	{"declines", "event_id", false},
+	{"daily_declines", "test, day", false},
+	{"daily_sums", "test, day, payout, currency", true},
+	{"monthly_totals", "test, month, kind, currency", true},
+	{"daily_taxes", "test, day, country, state, currency", true},
+	{"monthly_taxes", "test, month, country, state, currency", true},
+	{"daily_contracts", "test, day, contract_id, currency", true},
+	{"monthly_contracts", "test, month, contract_id, currency", true},
 }
 
 // RebuildAt is Rebuild in a transaction of its own on a connection of its own. What it found is mended when it returns
@@ -116,21 +118,33 @@ func Rebuild(ctx context.Context, tx pgx.Tx, upTo int64, next Next, progress fun
 		report.Tables = append(report.Tables, found)
 	}
 	if !report.Equal() {
-		// The sums go first: taking movements away would take them below nothing where somebody made them smaller.
-		for _, b := range slices.Backward(books) {
-			if err := execute(ctx, tx, b.statement(clearBook)); err != nil {
-				return report, fmt.Errorf("clear %s: %w", b.table, err)
-			}
-		}
-		for _, b := range books { // every one: what is done to movements moves the sums of them
-			if err := execute(ctx, tx, b.statement(clearBook), b.statement(fillBook)); err != nil {
-				return report, fmt.Errorf("mend %s: %w", b.table, err)
-			}
+		if err := mend(ctx, tx); err != nil {
+			return report, err
 		}
 	}
 	return report, execute(ctx, tx,
 		"update public.ledger_reach l set (event_id, declines) = (greatest(l.event_id, r.event_id), greatest(l.event_id, r.event_id)) from ledger_rebuild.ledger_reach r",
 		"drop schema ledger_rebuild cascade")
+}
+
+// mend puts the new rows where the standing ones differ. Sums that follow others go first, all of them: rows that should
+// not be there, or sums that somebody made smaller, would be taken below nothing by the triggers. What the triggers make of
+// the rest meanwhile is compared again at their turn.
+func mend(ctx context.Context, tx pgx.Tx) error {
+	for _, b := range books {
+		if !b.follows {
+			continue
+		}
+		if err := execute(ctx, tx, b.statement("delete from public.%[1]s")); err != nil {
+			return fmt.Errorf("clear %s: %w", b.table, err)
+		}
+	}
+	for _, b := range books {
+		if err := execute(ctx, tx, b.statement(clearBook), b.statement(fillBook)); err != nil {
+			return fmt.Errorf("mend %s: %w", b.table, err)
+		}
+	}
+	return nil
 }
 
 // aside makes empty books in the schema ledger_rebuild, and lets build find them under the names of the live ones.
@@ -139,25 +153,14 @@ func aside(ctx context.Context, tx pgx.Tx, build func() error) error {
 	if err := tx.QueryRow(ctx, "select current_setting('search_path')").Scan(&path); err != nil {
 		return fmt.Errorf("ask for the search path: %w", err)
 	}
-	err := execute(ctx, tx,
-		"set local statement_timeout = 0", "set local idle_in_transaction_session_timeout = 0", "create schema ledger_rebuild",
-		"create unlogged table ledger_rebuild.movements (like public.movements including all)",
-		"create unlogged table ledger_rebuild.unbooked (like public.unbooked including all)",
-		"create unlogged table ledger_rebuild.transactions (like public.transactions including all)",
-		"create unlogged table ledger_rebuild.subscriptions (like public.subscriptions including all)",
-		"create unlogged table ledger_rebuild.disputes (like public.disputes including all)",
-		"create unlogged table ledger_rebuild.daily_totals (like public.daily_totals including all)",
-		"create unlogged table ledger_rebuild.daily_sums (like public.daily_sums including all)",
-		"create unlogged table ledger_rebuild.monthly_totals (like public.monthly_totals including all)",
-		"create unlogged table ledger_rebuild.declines (like public.declines including all)",
-		"create unlogged table ledger_rebuild.daily_declines (like public.daily_declines including all)",
-		"create unlogged table ledger_rebuild.daily_taxes (like public.daily_taxes including all)",
-		"create unlogged table ledger_rebuild.monthly_taxes (like public.monthly_taxes including all)",
-		"create unlogged table ledger_rebuild.daily_contracts (like public.daily_contracts including all)",
-		"create unlogged table ledger_rebuild.monthly_contracts (like public.monthly_contracts including all)",
+	made := []string{"set local statement_timeout = 0", "set local idle_in_transaction_session_timeout = 0", "create schema ledger_rebuild"}
+	for _, b := range books {
+		made = append(made, b.statement(makeBook))
+	}
+	err := execute(ctx, tx, append(made,
 		"create unlogged table ledger_rebuild.ledger_reach (like public.ledger_reach including all)",
 		"insert into ledger_rebuild.ledger_reach default values",
-		"set local search_path = ledger_rebuild, public")
+		"set local search_path = ledger_rebuild, public")...)
 	if err != nil {
 		return fmt.Errorf("make room for new books: %w", err)
 	}
@@ -225,6 +228,7 @@ var addUp = []string{`
 // The statements of a comparison and of the mending, for any book: %[1]s is its table, %[2]s its key. The columns of both sides are the
 // same and in one order, as one was made like the other.
 const (
+	makeBook    = "create unlogged table ledger_rebuild.%[1]s (like public.%[1]s including all)"
 	compareBook = `
 		select count(*) filter (where made.ctid is not null),
 			count(*) filter (where stood.ctid is null),

@@ -104,6 +104,17 @@ func TestARebuildFindsAndMendsWhatWasTamperedWith(t *testing.T) {
 	}
 }
 
+func TestARebuildMendsMoreMovementsThanTheirSumsKnowOf(t *testing.T) {
+	t.Parallel()
+	d, events := kept(t, 7)
+	d.execute("set session_replication_role = replica")
+	d.execute("insert into movements select event_id, line + 10 * n, kind, test, reference_number, subscription_id, at, day, currency, amount, tax, amount_usd from movements, generate_series(1, 9) n")
+	if d.rebuild(0).Equal() {
+		t.Error("nothing was found")
+	}
+	d.wantBooks(events)
+}
+
 func TestARebuildMendsSumsThatWereMadeTooSmallForTheirMovements(t *testing.T) {
 	t.Parallel()
 	d, events := kept(t, 6)

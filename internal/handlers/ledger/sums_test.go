@@ -302,6 +302,18 @@ func TestSumsFollowTheMovementsWhoeverWritesThem(t *testing.T) {
 	}
 }
 
+func TestTheTaxOfARefundStandsWhereThatOfItsChargeDoes(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.post(body("01 CHARGE ref=R1 amount=21 tax=3.35 country=US state=CA"), body("02 REFUND ref=R1 rev=D1 amount=21 reversal=21 country=us"),
+		body("03 CHARGE ref=R2 amount=10 tax=1 country=US state=CA"), body("04 REFUND ref=R2 rev=D2 amount=10 reversal=10 country=CA"))
+	d.project(d.log())
+	got := d.column("select distinct country || '/' || state from daily_taxes order by 1")
+	if want := []string{"CA/", "US/CA"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestSumsOfTotalsFollowTheTotalsWhoeverWritesThem(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
