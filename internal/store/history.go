@@ -28,12 +28,8 @@ const factColumns = `
 const (
 	countedColumns = factColumns + `,
 	(select count(*) from variants v where v.event_id = e.id) as variants`
-	eventColumns = countedColumns + bodyColumns
+	eventColumns = countedColumns + ", p.raw, p.headers"
 )
-
-// fromEvents joins the payload by its partition key, so that one month is read and not all.
-const fromEvents = `
-	from events e left join payloads p on p.event_id = e.id and p.received_at = e.received_at`
 
 // Events answers a Question: at most q.Limit events, newest first. It fails with ipn.ErrUnavailable.
 //
@@ -52,7 +48,7 @@ func (s *Store) Events(ctx context.Context, q ipn.Question) ([]ipn.Stored, error
 	if err != nil || q.FactsOnly {
 		return found, err
 	}
-	return found, s.addPayloads(ctx, found)
+	return found, addPayloads(ctx, s.queries, pointersTo(found))
 }
 
 // payloadsOf reads payloads by their ids and times. The span of all times together lets the months outside it be passed over
@@ -62,15 +58,15 @@ const payloadsOf = `
 		select event_id, raw, headers from payloads where event_id = page.id and received_at = page.at and received_at between $3 and $4 offset 0) as p`
 
 // addPayloads reads the payloads of events that have them still. It is a question of its own, with a plan that is kept: to plan
-// it takes longer than to answer it, since every month is a table.
-func (s *Store) addPayloads(ctx context.Context, events []ipn.Stored) error {
+// it takes longer than to answer it, since every month is a table; and joined to the events of a backlog it was planned as a
+// walk through all months.
+func addPayloads(ctx context.Context, from asker, events []*ipn.Stored) error {
 	if len(events) == 0 {
 		return nil
 	}
 	first, last := events[0].ReceivedAt, events[0].ReceivedAt
 	ids, times, at := make([]int64, len(events)), make([]time.Time, len(events)), make(map[int64]*ipn.Stored, len(events))
-	for i := range events {
-		e := &events[i]
+	for i, e := range events {
 		ids[i], times[i], at[e.ID] = e.ID, e.ReceivedAt, e
 		if e.ReceivedAt.Before(first) {
 			first = e.ReceivedAt
@@ -81,16 +77,25 @@ func (s *Store) addPayloads(ctx context.Context, events []ipn.Stored) error {
 	}
 	var row eventRow
 	places := map[string]any{"event_id": &row.ID, "raw": &row.Raw, "headers": &row.Headers}
-	return readRows(ctx, s.queries, places, func() error {
+	return readRows(ctx, from, places, func() error {
 		at[row.ID].Raw, at[row.ID].Headers = row.Raw, row.Headers
 		row = eventRow{}
 		return nil
 	}, payloadsOf, ids, times, first, last)
 }
 
+func pointersTo(events []ipn.Stored) []*ipn.Stored {
+	each := make([]*ipn.Stored, len(events))
+	for i := range events {
+		each[i] = &events[i]
+	}
+	return each
+}
+
 // Event returns one event, or ipn.ErrNotFound.
 func (s *Store) Event(ctx context.Context, id int64) (*ipn.Stored, error) {
-	found, err := s.stored(ctx, "select "+eventColumns+fromEvents+" where e.id = $1", id)
+	// The payload is joined by its partition key too, so that one month is read and not all.
+	found, err := s.stored(ctx, "select "+eventColumns+" from events e left join payloads p on p.event_id = e.id and p.received_at = e.received_at where e.id = $1", id)
 	if err != nil {
 		return nil, err
 	}

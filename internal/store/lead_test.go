@@ -400,3 +400,46 @@ func TestALeadOfNoServerIsUnavailable(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// A backlog of years lies in as many tables as months; a plan that joins them to the log walks through all.
+func TestABacklogIsReadWithoutWalkingThroughAllBodies(t *testing.T) {
+	t.Parallel()
+	dsn := pgtest.New(t)
+	s := open(t, dsn)
+	for month := range 24 {
+		if err := s.MakeMonths(t.Context(), noon.AddDate(0, -month, 0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	execute(t, dsn, `
+		insert into events (identity, transaction_type, reference_number, test, verification, digest, content_digest, received_at, last_received_at)
+		select sha256(n::text::bytea), 'CHARGE', n::text, false, 'signature', sha256(n::text::bytea), sha256(n::text::bytea), at, at
+		from generate_series(1, 24000) n, lateral (select timestamptz '2026-11-21 12:00Z' - interval '1 hour' * (24000 - n) * 0.7 as at) as told`)
+	execute(t, dsn, "insert into payloads (event_id, received_at, raw, fields, headers) select id, received_at, convert_to(reference_number, 'UTF8'), '{}', '{}' from events")
+	execute(t, dsn, "analyze events")
+	execute(t, dsn, "analyze payloads")
+	const read = "select coalesce(sum(idx_tup_fetch + seq_tup_read), 0)::bigint from pg_stat_user_tables where relname like 'payloads%'"
+	before := ask[int](t, dsn, read)
+	lead := mustLead(t, s, store.LeadConfig{Handler: "people", Kind: ipn.KindProjection, Bodies: true, Project: func(context.Context, pgx.Tx, []ipn.Stored) error { return nil }})
+	if err := lead.Settle(t.Context(), ipn.Settlement{Position: 20_000}); err != nil { // a walk from the first month on would not stop at once
+		t.Fatal(err)
+	}
+	const batch = 200
+	for range 8 { // a plan that is kept is made after five
+		events, err := lead.Next(t.Context(), batch)
+		if err != nil || len(events) != batch {
+			t.Fatalf("got %d events, %v", len(events), err)
+		}
+		for _, e := range events {
+			if string(e.Raw) != e.Facts.ReferenceNumber {
+				t.Fatalf("event %d has the body %q", e.ID, e.Raw)
+			}
+		}
+	}
+	lead.Close() // then it is counted
+	var rows int
+	eventually(t, "what was read is counted", func() bool { rows = ask[int](t, dsn, read) - before; return rows >= 8*batch })
+	if rows > 2*8*batch {
+		t.Errorf("%d bodies were read for %d events", rows, 8*batch)
+	}
+}

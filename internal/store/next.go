@@ -14,14 +14,12 @@ func (l *Lead) Next(ctx context.Context, limit int) ([]ipn.Stored, error) {
 		return nil, err
 	}
 	defer l.end()
-	query := "select " + factColumns + " from events e where e.id > $1 order by e.id limit $2"
-	if l.bodies {
-		query = "select " + factColumns + bodyColumns + fromEvents + " where e.id > $1 order by e.id limit $2"
+	events, err := readEvents(ctx, l.conn, "select "+factColumns+" from events e where e.id > $1 order by e.id limit $2", l.Position(), limit)
+	if err == nil && l.bodies {
+		err = addPayloads(ctx, l.conn, pointersTo(events))
 	}
-	return readEvents(ctx, l.conn, query, l.Position(), limit)
+	return events, err
 }
-
-const bodyColumns = ", p.raw, p.headers"
 
 // Due returns at most limit parked events that are due by the database's clock, the longest due first. When there is
 // none it returns how long until the next one is, which is 0 when none is parked. It fails with ipn.ErrUnavailable.
@@ -54,10 +52,6 @@ type dueRow struct {
 
 func (l *Lead) readDue(ctx context.Context, limit int) ([]ipn.Due, error) {
 	const isDue = " join parked k on k.event_id = e.id where k.handler = $1 and k.state = 'parked' and k.next_at <= now() order by k.next_at, k.event_id limit $2"
-	query := "select " + factColumns + dueColumns + " from events e" + isDue
-	if l.bodies {
-		query = "select " + factColumns + dueColumns + bodyColumns + fromEvents + isDue
-	}
 	var row dueRow
 	places := row.places()
 	places["attempts"], places["first_failed_at"] = &row.Attempts, &row.FirstFailedAt
@@ -66,8 +60,13 @@ func (l *Lead) readDue(ctx context.Context, limit int) ([]ipn.Due, error) {
 		event, err := row.stored()
 		due, row = append(due, ipn.Due{Stored: event, Attempts: row.Attempts, FirstFailedAt: row.FirstFailedAt.UTC()}), dueRow{}
 		return err
-	}, query, l.handler, limit)
-	return due, err
+	}, "select "+factColumns+", k.attempts, k.first_failed_at from events e"+isDue, l.handler, limit)
+	if err != nil || !l.bodies {
+		return due, err
+	}
+	events := make([]*ipn.Stored, len(due))
+	for i := range due {
+		events[i] = &due[i].Stored
+	}
+	return due, addPayloads(ctx, l.conn, events)
 }
-
-const dueColumns = ", k.attempts, k.first_failed_at"
