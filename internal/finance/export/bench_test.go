@@ -81,7 +81,7 @@ func (m *meter) Write(p []byte) (int, error) {
 }
 
 // benchIndexes are those of the lists.
-const benchIndexes = "events_reference, events_sorted, events_type_sorted, events_subscription, events_account, events_merchant_transaction"
+const benchIndexes = "events_reference, events_sorted, events_type_listed, events_subscription, events_account_sorted, events_merchant_transaction"
 
 func fill(tb testing.TB, dsn string, rows int) {
 	tb.Helper()

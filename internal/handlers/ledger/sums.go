@@ -29,14 +29,16 @@ func (r *Reader) Totals(ctx context.Context, q ipn.TotalsQuestion) ([]ipn.Total,
 		with parts as (
 			select month, kind, currency, n, amount, tax, amount_usd from monthly_totals where test = $1 and month >= $2 and month < $3
 			union all select date_trunc('month', day::timestamp)::date, kind, currency, n, amount, tax, amount_usd from daily_totals where test = $1 and day >= $4 and day < $5
-			union all select date_trunc('month', day::timestamp)::date, kind, currency, n, amount, tax, amount_usd from daily_totals where test = $1 and day >= $6 and day < $7)
-		select case $8 when 'month' then to_char(first, 'YYYY-MM') else '' end, shown, currency, n, amount::text, tax::text, usd::text
+			union all select date_trunc('month', day::timestamp)::date, kind, currency, n, amount, tax, amount_usd from daily_totals where test = $1 and day >= $6 and day < $7
+			union all select date_trunc('month', day::timestamp)::date, kind, currency, -n, -amount, -tax, -amount_usd from daily_totals where test = $1 and day >= $8 and day < $9
+			union all select date_trunc('month', day::timestamp)::date, kind, currency, -n, -amount, -tax, -amount_usd from daily_totals where test = $1 and day >= $10 and day < $11)
+		select case $12 when 'month' then to_char(first, 'YYYY-MM') else '' end, shown, currency, n, amount::text, tax::text, usd::text
 		from (
-			select case $8 when 'month' then month end as first, case when $8 = 'transactionType' or kind = 'payout' then kind else '' end as shown,
+			select case $12 when 'month' then month end as first, case when $12 = 'transactionType' or kind = 'payout' then kind else '' end as shown,
 				currency, sum(n)::bigint as n, sum(amount) as amount, sum(tax) as tax, sum(amount_usd) as usd
-			from parts group by 1, 2, 3) as sums
+			from parts group by 1, 2, 3 having sum(n) > 0) as sums
 		order by first, shown, currency`,
-		q.Test, p.months.first, p.months.last, p.before.first, p.before.last, p.behind.first, p.behind.last, string(q.GroupBy))
+		append(p.arguments(), string(q.GroupBy))...)
 }
 
 // totalsByDay reads a year of days, which is thousands of rows, as the texts they come in.
@@ -129,12 +131,13 @@ func (r *Reader) Taxes(ctx context.Context, span ipn.Span) ([]ipn.TaxTotal, erro
 	p := cut(span)
 	return collect(ctx, r, read, `
 		with parts as (
-			select country, state, currency, charged, collected, reversed, refunded, untold from monthly_taxes where test = $1 and month >= $2 and month < $3
-			union all select country, state, currency, charged, collected, reversed, refunded, untold from daily_taxes where test = $1 and day >= $4 and day < $5
-			union all select country, state, currency, charged, collected, reversed, refunded, untold from daily_taxes where test = $1 and day >= $6 and day < $7)
+			select country, state, currency, n, charged, collected, reversed, refunded, untold from monthly_taxes where test = $1 and month >= $2 and month < $3
+			union all select country, state, currency, n, charged, collected, reversed, refunded, untold from daily_taxes where test = $1 and day >= $4 and day < $5
+			union all select country, state, currency, n, charged, collected, reversed, refunded, untold from daily_taxes where test = $1 and day >= $6 and day < $7
+			union all select country, state, currency, -n, -charged, -collected, -reversed, -refunded, -untold from daily_taxes where test = $1 and day >= $8 and day < $9
+			union all select country, state, currency, -n, -charged, -collected, -reversed, -refunded, -untold from daily_taxes where test = $1 and day >= $10 and day < $11)
 		select country, state, currency, sum(charged)::text, sum(collected)::text, sum(reversed)::text, sum(refunded)::text, sum(untold)::bigint
-		from parts group by country, state, currency order by country, state, currency`,
-		span.Test, p.months.first, p.months.last, p.before.first, p.before.last, p.behind.first, p.behind.last)
+		from parts group by country, state, currency having sum(n) > 0 order by country, state, currency`, p.arguments()...)
 }
 
 // Contracts returns the limit best of the plans, by dollars, then by plan and currency.
@@ -146,12 +149,13 @@ func (r *Reader) Contracts(ctx context.Context, span ipn.Span, limit int) ([]ipn
 	p := cut(span)
 	return collect(ctx, r, read, `
 		with parts as (
-			select contract_id, currency, charges, charged, reversed, amount_usd from monthly_contracts where test = $1 and month >= $2 and month < $3
-			union all select contract_id, currency, charges, charged, reversed, amount_usd from daily_contracts where test = $1 and day >= $4 and day < $5
-			union all select contract_id, currency, charges, charged, reversed, amount_usd from daily_contracts where test = $1 and day >= $6 and day < $7)
+			select contract_id, currency, n, charges, charged, reversed, amount_usd from monthly_contracts where test = $1 and month >= $2 and month < $3
+			union all select contract_id, currency, n, charges, charged, reversed, amount_usd from daily_contracts where test = $1 and day >= $4 and day < $5
+			union all select contract_id, currency, n, charges, charged, reversed, amount_usd from daily_contracts where test = $1 and day >= $6 and day < $7
+			union all select contract_id, currency, -n, -charges, -charged, -reversed, -amount_usd from daily_contracts where test = $1 and day >= $8 and day < $9
+			union all select contract_id, currency, -n, -charges, -charged, -reversed, -amount_usd from daily_contracts where test = $1 and day >= $10 and day < $11)
 		select contract_id, currency, sum(charges)::bigint, sum(charged)::text, sum(reversed)::text, sum(amount_usd)::text
-		from parts group by contract_id, currency order by sum(amount_usd) desc, contract_id, currency limit $8`,
-		span.Test, p.months.first, p.months.last, p.before.first, p.before.last, p.behind.first, p.behind.last, max(limit, 1))
+		from parts group by contract_id, currency having sum(n) > 0 order by sum(amount_usd) desc, contract_id, currency limit $12`, append(p.arguments(), max(limit, 1))...)
 }
 
 // Rates returns how often things went wrong in the span.
@@ -223,30 +227,64 @@ func kindsOf(of ...side) []string {
 // stretch is some days, last not one of them; the zero stretch is none.
 type stretch struct{ first, last pgtype.Date }
 
-// parts are a span cut up into its whole months and the days before and behind them, so that years are read from few rows.
-type parts struct{ months, before, behind stretch }
+// days is how many they are; of none and of those without an end it is 0.
+func (s stretch) days() int {
+	if !s.first.Valid || s.first.InfinityModifier != pgtype.Finite || s.last.InfinityModifier != pgtype.Finite {
+		return 0
+	}
+	return int(s.last.Time.Sub(s.first.Time) / (24 * time.Hour))
+}
+
+// parts are a span put together of whole months and of days that are added to them, or taken from them again: whichever are
+// fewer, so that years are read from few rows, and the month that is under way too.
+type parts struct {
+	test   bool
+	months stretch
+	days   [4]stretch // the first two are added, the others taken away
+}
+
+// arguments are those of a statement over parts: the book, the months, the days.
+func (p parts) arguments() []any {
+	all := []any{p.test, p.months.first, p.months.last}
+	for _, s := range p.days {
+		all = append(all, s.first, s.last)
+	}
+	return all
+}
 
 // cut returns the parts of a span, of which some may be none.
 func cut(span ipn.Span) parts {
 	from, to := dayOrEnd(span.From, pgtype.NegativeInfinity), dayOrEnd(span.To, pgtype.Infinity)
-	first, last := from, to
-	if from.InfinityModifier == pgtype.Finite && from.Time.Day() != 1 {
-		first.Time = firstOfMonth(from.Time, 1)
+	whole := stretch{from, to}
+	if whole.days() < 0 {
+		return parts{test: span.Test}
 	}
-	if to.InfinityModifier == pgtype.Finite {
-		last.Time = firstOfMonth(to.Time, 0)
-	}
-	if first.InfinityModifier == pgtype.Finite && last.InfinityModifier == pgtype.Finite && !first.Time.Before(last.Time) {
-		return parts{before: stretch{from, to}} // no whole month in between
-	}
-	p := parts{months: stretch{first, last}}
+	added, taken := parts{test: span.Test, months: whole}, parts{test: span.Test, months: whole}
 	if from.InfinityModifier == pgtype.Finite {
-		p.before = stretch{from, first}
+		added.months.first.Time = firstOfMonth(from.Time.AddDate(0, 0, -1), 1) // itself, if a month begins with it
+		taken.months.first.Time = firstOfMonth(from.Time, 0)
+		added.days[0] = stretch{from, added.months.first}
+		taken.days[2] = stretch{taken.months.first, from}
 	}
 	if to.InfinityModifier == pgtype.Finite {
-		p.behind = stretch{last, to}
+		added.months.last.Time = firstOfMonth(to.Time, 0)
+		taken.months.last.Time = firstOfMonth(to.Time.AddDate(0, 0, -1), 1)
+		added.days[1] = stretch{added.months.last, to}
+		taken.days[3] = stretch{to, taken.months.last}
 	}
-	return p
+	if added.months.days() < 0 { // within one month
+		if taken.days[2].days()+taken.days[3].days() < whole.days() {
+			return taken
+		}
+		return parts{test: span.Test, days: [4]stretch{whole}}
+	}
+	if taken.days[2].days() < added.days[0].days() {
+		added.months.first, added.days[0], added.days[2] = taken.months.first, stretch{}, taken.days[2]
+	}
+	if taken.days[3].days() < added.days[1].days() {
+		added.months.last, added.days[1], added.days[3] = taken.months.last, stretch{}, taken.days[3]
+	}
+	return added
 }
 
 func firstOfMonth(day time.Time, further time.Month) time.Time {

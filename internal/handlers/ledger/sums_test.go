@@ -19,7 +19,7 @@ import (
 // spans are days that lie with and without whole months in them.
 func spans() []ipn.Span {
 	days := []time.Time{{}}
-	for _, day := range []string{"2023-12-31", "2024-01-01", "2024-05-01", "2024-05-02", "2024-05-03", "2024-06-01", "2024-06-30", "2024-07-01", "2024-07-02"} {
+	for _, day := range []string{"2023-12-31", "2024-01-01", "2024-05-01", "2024-05-02", "2024-05-03", "2024-05-29", "2024-06-01", "2024-06-30", "2024-07-01", "2024-07-02"} {
 		at, _ := time.Parse(time.DateOnly, day)
 		days = append(days, at)
 	}
