@@ -27,6 +27,7 @@ func TestTheMetricsAreWellFormed(t *testing.T) {
 	}
 }
 
+// S-80: a label per type that somebody invents would fill the memory of whoever scrapes.
 func TestLabelsComeFromClosedSets(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)
@@ -88,7 +89,7 @@ var personal = strings.Fields(`invoiceFirstName invoiceLastName invoiceAddress1 
 	subscriptionId personalId cpf Color`)
 
 // TestNothingOfABodyReachesLogsOrMetrics puts a canary into every place a stranger can write to, and meets every answer
-// (B-39).
+// (B-39, S-79): what is not written cannot break a line of the log.
 func TestNothingOfABodyReachesLogsOrMetrics(t *testing.T) {
 	t.Parallel()
 	enforced := newDoor(t, verify(receiver.Enforce, oldKey(t)), allowance(12))

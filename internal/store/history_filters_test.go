@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -10,13 +9,11 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/pressly/goose/v3"
 	"github.com/shopspring/decimal"
 
 	"github.com/ipn-receiver/ipn-receiver/internal/ipn"
 	"github.com/ipn-receiver/ipn-receiver/internal/pgtest"
 	"github.com/ipn-receiver/ipn-receiver/internal/store"
-	"github.com/ipn-receiver/ipn-receiver/migrations"
 )
 
 func amount(text string) decimal.NullDecimal {
@@ -301,18 +298,7 @@ func TestVariantsFromBeforeTheMarkAreMarkedByTheMigration(t *testing.T) {
 	mustRecord(t, r, charge("R1"))
 	mustRecord(t, r, charge("R2"))
 	mustRecord(t, r, charge("R2", "invoiceChargeAmount=9.00"))
-	db, err := sql.Open("pgx", dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = db.Close() }()
-	provider, err := goose.NewProvider(goose.DialectPostgres, db, migrations.FS)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := provider.DownTo(t.Context(), 5); err != nil {
-		t.Fatal(err)
-	}
+	downTo(t, dsn, 5)
 	if err := store.Migrate(t.Context(), dsn, silent); err != nil {
 		t.Fatal(err)
 	}
@@ -330,18 +316,7 @@ func TestAnInterruptedBuildOfAnIndexIsDoneAgain(t *testing.T) {
 	r := running(t, dsn)
 	mustRecord(t, r, charge("R1"))
 	mustRecord(t, r, charge("R2"))
-	db, err := sql.Open("pgx", dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = db.Close() }()
-	provider, err := goose.NewProvider(goose.DialectPostgres, db, migrations.FS)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := provider.DownTo(t.Context(), 6); err != nil {
-		t.Fatal(err)
-	}
+	db := downTo(t, dsn, 6)
 	if _, err := db.ExecContext(t.Context(), "create unique index concurrently events_test on events (test)"); err == nil {
 		t.Fatal("the build was not interrupted")
 	}

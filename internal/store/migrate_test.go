@@ -51,21 +51,28 @@ func TestReplicasThatStartTogetherMigrateOnce(t *testing.T) {
 	}
 }
 
+// downTo takes back all migrations behind a version.
+func downTo(tb testing.TB, dsn string, version int64) *sql.DB {
+	tb.Helper()
+	db, err := sql.Open("pgx", dsn)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = db.Close() })
+	provider, err := goose.NewProvider(goose.DialectPostgres, db, migrations.FS)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if _, err := provider.DownTo(tb.Context(), version); err != nil {
+		tb.Fatal(err)
+	}
+	return db
+}
+
 func TestMigrationsGoDownAndUpAgain(t *testing.T) {
 	t.Parallel()
 	dsn := pgtest.New(t)
-	db, err := sql.Open("pgx", dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = db.Close() }()
-	provider, err := goose.NewProvider(goose.DialectPostgres, db, migrations.FS)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := provider.DownTo(t.Context(), 0); err != nil {
-		t.Fatal(err)
-	}
+	downTo(t, dsn, 0)
 	const ours = `select (select count(*) from pg_class where relnamespace = 'public'::regnamespace and relname not like 'goose%')
 		+ (select count(*) from pg_proc where pronamespace = 'public'::regnamespace)`
 	if left := ask[int](t, dsn, ours); left != 0 {
