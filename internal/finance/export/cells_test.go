@@ -3,6 +3,7 @@ package export_test
 import (
 	"encoding/csv"
 	"encoding/json"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode"
@@ -99,7 +100,7 @@ func TestS42NoTextOfACellTurnsTheDirectionOfWriting(t *testing.T) {
 // FuzzCell writes any text between two others: another program reads three cells, the second is the text but for the guard
 // and what is taken out, and no spreadsheet finds a formula in it.
 func FuzzCell(f *testing.F) {
-	for _, text := range []string{"", "a", "=1", `"=`, ",", "\r\n", " ", "\u202e=", "＝", "\x00", "a\"\"b", "'", "\xff", "é,\"=\"\n"} {
+	for _, text := range []string{"", "a", "=1", `"=`, ",", "\r\n", " ", "\u202e=", "＝", "\x00", "a\"\"b", "'", "\xff", "\r+", "a;=1", "a\t \"-1", "é,\"=\"\n"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -107,25 +108,31 @@ func FuzzCell(f *testing.F) {
 		if len(cells) != 3 || cells[0] != "1" || cells[2] != "2" {
 			t.Fatalf("%q: got %q", text, cells)
 		}
-		kept := strings.Map(func(r rune) rune {
-			if unicode.Is(unicode.Bidi_Control, r) {
-				return -1
-			}
-			return r
-		}, text)
-		if !utf8.ValidString(text) {
-			kept = text // which strings.Map would mend; only without what is taken out can it be compared
-			if strings.ContainsFunc(text, func(r rune) bool { return unicode.Is(unicode.Bidi_Control, r) }) {
-				return
-			}
+		kept := strings.ReplaceAll(text, "\r\n", "\n") // so it is read by encoding/csv, and by nothing else
+		switch bidi := func(r rune) bool { return unicode.Is(unicode.Bidi_Control, r) }; {
+		case utf8.ValidString(text):
+			kept = strings.Map(func(r rune) rune {
+				if bidi(r) {
+					return -1
+				}
+				return r
+			}, kept)
+		case strings.ContainsFunc(text, bidi):
+			return // strings.Map would mend it: only without what is taken out can it be compared
 		}
-		kept = strings.ReplaceAll(kept, "\r\n", "\n") // so it is read by encoding/csv, and by nothing else
-		if got := cells[1]; got != kept && got != "'"+kept {
-			t.Errorf("%q became %q", text, got)
+		cuts := regexp.MustCompile("[;\t\r\n]") // where some begin another cell
+		want, got := cuts.Split(kept, -1), cuts.Split(cells[1], -1)
+		if len(got) != len(want) {
+			t.Fatalf("%q became %q", text, cells[1])
 		}
-		first := strings.TrimLeftFunc(cells[1], func(r rune) bool { return r == '"' || r == ' ' || unicode.Is(unicode.Cf, r) })
-		if r, _ := utf8.DecodeRuneInString(first); first != "" && strings.ContainsRune("=+-@\t\r\x00＝＋－＠", r) {
-			t.Errorf("%q became the formula %q", text, cells[1])
+		for i := range got {
+			if got[i] != want[i] && got[i] != "'"+want[i] {
+				t.Errorf("%q became %q", text, cells[1])
+			}
+			first := strings.TrimLeftFunc(got[i], func(r rune) bool { return r == '"' || r == ' ' || unicode.Is(unicode.Cf, r) })
+			if r, _ := utf8.DecodeRuneInString(first); first != "" && strings.ContainsRune("=+-@\x00＝＋－＠", r) {
+				t.Errorf("%q became the formula %q", text, got[i])
+			}
 		}
 	})
 }
