@@ -24,7 +24,7 @@ test: ## run all tests
 check: lint test race ## lint, test and race: what to run before a commit
 
 race: ## run the tests under the race detector (needs a C compiler)
-	CGO_ENABLED=1 go test -race ./internal/... ./cmd/...
+	CGO_ENABLED=1 go test -race ./cmd/... ./internal/...
 
 browser: ## walk through the shop and the pages in headless Chromium (needs chromium)
 	go test -tags browser -count=1 ./internal/paysim/shop ./internal/finance/page

@@ -18,9 +18,25 @@ begin
 end $$;
 -- +goose StatementEnd
 
--- Those from before the trigger, a row at a time for others: no lock but on these rows.
+-- Those from before the trigger. A receipt of one of these events waits for a thousand of them at most, not for all.
 reset lock_timeout;
-update events set varied = true where id in (select event_id from variants) and not varied;
+-- +goose StatementBegin
+do $$
+declare
+    reached bigint := 0;
+begin
+    loop
+        with batch as (
+            select distinct event_id from variants where event_id > reached order by event_id limit 1000
+        ), marked as (
+            update events set varied = true where id in (select event_id from batch) and not varied
+        )
+        select max(event_id) into reached from batch;
+        exit when reached is null;
+        commit;
+    end loop;
+end $$;
+-- +goose StatementEnd
 
 -- A build waits for transactions that began before it, and for another vacuum or build of the table; nobody waits behind it.
 set lock_timeout = '30s';

@@ -67,7 +67,8 @@ func standing(ctx context.Context, tx pgx.Tx, r ipn.TaxRecord) (ipn.TaxRecord, e
 }
 
 // TaxRecord returns the record of a transaction by its reference number or by the merchant's own id, whichever of the two it
-// was told under: the events of the transaction know both. An id that several transactions bear stands for none of them. It fails with ipn.ErrNotFound or ipn.ErrUnavailable.
+// was told under: the events of the transaction know both. An id that several transactions bear stands for none of them.
+// It fails with ipn.ErrNotFound or ipn.ErrUnavailable.
 func (s *Store) TaxRecord(ctx context.Context, number string, test bool) (ipn.TaxRecord, error) {
 	var record ipn.TaxRecord
 	err := pgx.BeginTxFunc(ctx, s.queries, pgx.TxOptions{AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) (err error) {

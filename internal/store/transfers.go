@@ -41,8 +41,9 @@ func (s *Store) AddTransferReturn(ctx context.Context, r ipn.TransferReturn) err
 
 // transfers are the bank transfers of one book, put together of two walks that each end with the page: the events by bank
 // transfer, with the latest return that names their transaction or, where no other transaction bears it, the merchant's own id;
-// and the returns that none of those events belongs to, be it that a payment of another method does: then they are no trouble. A transaction that was pending is told of by its later event. The troubles are
-// those of the time $2, with the patience $3; nothing older than $10 is looked at. The page begins behind ($6, $7, $8).
+// and the returns that none of those events belongs to, which are no trouble where a payment by another method does. A
+// transaction that was pending is told of by its later event. The troubles are those of the time $2, with the patience $3;
+// nothing older than $10 is looked at. The page begins behind ($6, $7, $8).
 //
 // Cards are left out in words, so that the index events_transfers, which has none, is known to serve; what a work list cannot
 // hold is left out by its type or status, before anything is looked up for it.
