@@ -211,7 +211,7 @@ func TestTheFirstRunKeepsThePrintedIPNThroughAKill9(t *testing.T) {
 	if len(page.Items) != 1 || page.Items[0].TransactionType != "CHARGE" || page.Items[0].Verification != "signature" {
 		t.Fatalf("got %+v, want the one signed charge", page.Items)
 	}
-	var event struct{ Fields map[string]string }
+	var event struct{ Fields map[string]any }
 	second.answer(fmt.Sprintf("/api/v1/events/%d", page.Items[0].ID), &event)
 	if got, want := len(event.Fields), strings.Count(body, "&")+1; got != want {
 		t.Errorf("got %d fields, want all %d of the body", got, want)
