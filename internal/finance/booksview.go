@@ -31,7 +31,7 @@ type transactionView struct {
 
 func (o *Office) viewTransaction(t ipn.Transaction, disputes []ipn.DisputeBook, timeline []timelineEntry) transactionView {
 	return transactionView{
-		Summary: summary(&t, disputes, timeline), Disputes: o.viewDisputes(disputes), Transaction: t, Charged: amount(t.Charged), Refunded: amount(t.Refunded), Disputed: amount(t.Disputed), Refundable: amount(t.Refundable),
+		Summary: summary(&t, disputes, timeline), Disputes: o.viewDisputes(disputes), Transaction: t, Charged: ipn.Digits(t.Charged), Refunded: ipn.Digits(t.Refunded), Disputed: ipn.Digits(t.Disputed), Refundable: ipn.Digits(t.Refundable),
 		Tax: amountOrNull(t.Tax), TaxRefundable: amountOrNull(t.TaxRefundable), ChargedUSD: amountOrNull(t.ChargedUSD), Timeline: timeline,
 	}
 }
@@ -104,18 +104,15 @@ type payoutView struct {
 func viewPayout(m *ipn.Movement) payoutView {
 	usd := m.AmountUSD
 	usd.Decimal = usd.Decimal.Neg()
-	return payoutView{EventID: m.EventID, Test: m.Test, At: m.At, Currency: m.Currency, Amount: amount(m.Amount.Neg()), AmountUSD: amountOrNull(usd)}
+	return payoutView{EventID: m.EventID, Test: m.Test, At: m.At, Currency: m.Currency, Amount: ipn.Digits(m.Amount.Neg()), AmountUSD: amountOrNull(usd)}
 }
-
-// amount writes all decimals that a number was kept with.
-func amount(d decimal.Decimal) string { return d.StringFixed(max(0, -d.Exponent())) }
 
 // amountOrNull returns nil, which is null in JSON, for an amount that nobody told.
 func amountOrNull(d decimal.NullDecimal) *string {
 	if !d.Valid {
 		return nil
 	}
-	text := amount(d.Decimal)
+	text := ipn.Digits(d.Decimal)
 	return &text
 }
 

@@ -15,7 +15,7 @@ type totalView struct {
 }
 
 func viewTotal(t ipn.Total) totalView {
-	return totalView{Total: t, Amount: amount(t.Amount), Tax: amount(t.Tax), USD: amount(t.USD)}
+	return totalView{Total: t, Amount: ipn.Digits(t.Amount), Tax: ipn.Digits(t.Tax), USD: ipn.Digits(t.USD)}
 }
 
 // balanceView is what a span came to in one currency.
@@ -30,8 +30,8 @@ type balanceView struct {
 }
 
 func viewBalance(b ipn.Balance) balanceView {
-	return balanceView{Balance: b, Charges: amount(b.Charges), Refunds: amount(b.Refunds), Disputed: amount(b.Disputed),
-		Net: amount(b.Net), Payouts: amount(b.Payouts), Rest: amount(b.Rest)}
+	return balanceView{Balance: b, Charges: ipn.Digits(b.Charges), Refunds: ipn.Digits(b.Refunds), Disputed: ipn.Digits(b.Disputed),
+		Net: ipn.Digits(b.Net), Payouts: ipn.Digits(b.Payouts), Rest: ipn.Digits(b.Rest)}
 }
 
 // taxView is the tax of one place in one currency.
@@ -44,7 +44,7 @@ type taxView struct {
 }
 
 func viewTax(t ipn.TaxTotal) taxView {
-	return taxView{TaxTotal: t, Charged: amount(t.Charged), Collected: amount(t.Collected), Reversed: amount(t.Reversed), Refunded: amount(t.Refunded)}
+	return taxView{TaxTotal: t, Charged: ipn.Digits(t.Charged), Collected: ipn.Digits(t.Collected), Reversed: ipn.Digits(t.Reversed), Refunded: ipn.Digits(t.Refunded)}
 }
 
 // contractView is what one plan came to in one currency.
@@ -56,7 +56,7 @@ type contractView struct {
 }
 
 func viewContract(c ipn.ContractTotal) contractView {
-	return contractView{ContractTotal: c, Charged: amount(c.Charged), Reversed: amount(c.Reversed), USD: amount(c.USD)}
+	return contractView{ContractTotal: c, Charged: ipn.Digits(c.Charged), Reversed: ipn.Digits(c.Reversed), USD: ipn.Digits(c.USD)}
 }
 
 // ratesView is how often things went wrong.
@@ -134,7 +134,7 @@ func sumOf(found []ipn.DisputeAgeTotal, belongs func(*ipn.DisputeAgeTotal) bool)
 			sum.Amounts, last = append(sum.Amounts, disputeTotal{Currency: f.Currency}), decimal.Zero
 		}
 		last = last.Add(f.Amount)
-		sum.Amounts[len(sum.Amounts)-1].Amount = amount(last)
+		sum.Amounts[len(sum.Amounts)-1].Amount = ipn.Digits(last)
 	}
 	return sum
 }

@@ -17,7 +17,7 @@ func Summary(t *ipn.Transaction, disputes []ipn.DisputeBook, events []ipn.Stored
 func summary(t *ipn.Transaction, disputes []ipn.DisputeBook, timeline []timelineEntry) string {
 	parts := []string{beginning(t, timeline)}
 	if t.Refunded.IsPositive() {
-		parts = append(parts, amount(t.Refunded)+" "+t.Currency+" refunded")
+		parts = append(parts, ipn.Digits(t.Refunded)+" "+t.Currency+" refunded")
 	}
 	for i := range disputes {
 		parts = append(parts, disputeWords(&disputes[i]))
@@ -45,7 +45,7 @@ func beginning(t *ipn.Transaction, timeline []timelineEntry) string {
 		}
 		return strings.NewReplacer("{first}", day(t.FirstAt), "{last}", day(t.LastAt)).Replace(words)
 	}
-	words := "Charged " + amount(t.Charged) + " " + t.Currency
+	words := "Charged " + ipn.Digits(t.Charged) + " " + t.Currency
 	for _, e := range timeline {
 		if row, _ := ipn.LookupType(e.TransactionType); row.Sign == ipn.In {
 			return words + " on " + day(e.At)
@@ -62,7 +62,7 @@ func disputeWords(d *ipn.DisputeBook) string {
 	}
 	words := "a dispute"
 	if d.Amount.Valid {
-		words += " over " + amount(d.Amount.Decimal) + " " + d.Currency
+		words += " over " + ipn.Digits(d.Amount.Decimal) + " " + d.Currency
 	}
 	switch d.State {
 	case ipn.DisputeWon:

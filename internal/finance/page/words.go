@@ -98,10 +98,10 @@ func money(amount any, currency any) string {
 	digits := ""
 	switch v := amount.(type) {
 	case decimal.Decimal:
-		digits = v.StringFixed(max(0, -v.Exponent()))
+		digits = ipn.Digits(v)
 	case decimal.NullDecimal:
 		if v.Valid {
-			digits = v.Decimal.StringFixed(max(0, -v.Decimal.Exponent()))
+			digits = ipn.Digits(v.Decimal)
 		}
 	case ipn.Money:
 		digits = v.String()

@@ -71,7 +71,7 @@ func readTotal(row [][]byte) (t ipn.Total, err error) {
 		return t, err
 	}
 	for i, into := range []*decimal.Decimal{&t.Amount, &t.Tax, &t.USD} {
-		if *into, err = decimal.NewFromString(string(row[4+i])); err != nil {
+		if *into, err = ipn.ParseDigits(row[4+i]); err != nil {
 			return t, err
 		}
 	}

@@ -123,7 +123,7 @@ func (c change) queue(batch *pgx.Batch) {
 			column(m, func(m *ipn.Movement) string { return string(m.Kind) }), column(m, func(m *ipn.Movement) bool { return m.Test }),
 			column(m, func(m *ipn.Movement) string { return m.ReferenceNumber }), column(m, func(m *ipn.Movement) string { return m.SubscriptionID }),
 			column(m, func(m *ipn.Movement) time.Time { return m.At }), column(m, func(m *ipn.Movement) string { return m.Currency }),
-			column(m, func(m *ipn.Movement) string { return digits(m.Amount) }), column(m, func(m *ipn.Movement) string { return digitsOrNull(m.Tax) }),
+			column(m, func(m *ipn.Movement) string { return ipn.Digits(m.Amount) }), column(m, func(m *ipn.Movement) string { return digitsOrNull(m.Tax) }),
 			column(m, func(m *ipn.Movement) string { return digitsOrNull(m.AmountUSD) }), column(m, func(m *ipn.Movement) string { return m.Country }),
 			column(m, func(m *ipn.Movement) string { return m.State }), column(m, func(m *ipn.Movement) string { return m.ContractID }))
 	}
@@ -151,8 +151,8 @@ func queueTotals(batch *pgx.Batch, totals []ipn.Total) {
 		column(totals, func(t *ipn.Total) int64 { return t.Count }),
 	}
 	sums := append(row[:len(row):len(row)],
-		column(totals, func(t *ipn.Total) string { return digits(t.Amount) }), column(totals, func(t *ipn.Total) string { return digits(t.Tax) }),
-		column(totals, func(t *ipn.Total) string { return digits(t.USD) }))
+		column(totals, func(t *ipn.Total) string { return ipn.Digits(t.Amount) }), column(totals, func(t *ipn.Total) string { return ipn.Digits(t.Tax) }),
+		column(totals, func(t *ipn.Total) string { return ipn.Digits(t.USD) }))
 	batch.Queue(deleteTotals, row...)
 	batch.Queue(updateTotals, sums...)
 	batch.Queue(insertTotals, sums...)
@@ -187,16 +187,11 @@ func column[T, V any](rows []T, of func(*T) V) []V {
 	return values
 }
 
-// digits writes an amount with the decimals it has: 5.00 stays 5.00.
-func digits(d decimal.Decimal) string {
-	return d.StringFixed(max(-d.Exponent(), 0))
-}
-
 func digitsOrNull(d decimal.NullDecimal) string {
 	if !d.Valid {
 		return ""
 	}
-	return digits(d.Decimal)
+	return ipn.Digits(d.Decimal)
 }
 
 // jsonOrNull writes a list, "" for an empty one. The lists of the books hold texts and times, which JSON always can.
