@@ -18,8 +18,9 @@ const extendReach = `
 	from (select event_id, declines from ledger_reach for update) as before returning before.event_id, before.declines`
 
 // loadOthers reads the events of the batch's keys that are not in the batch; an event of two keys comes twice. "offset
-// 0" holds the planner to one look into the index per key, whatever it believes of the table; columns are put into
-// shape only after the batch's own events, which the caller has, fell out. Amounts come as text: no digit passes
+// 0" holds the planner to one look into the index per key, whatever it believes of the table, and "not in" to a hash of
+// the batch: a join would compare each event with each, since the planner takes every array for one of ten. Columns are put
+// into shape only after the batch's own events, which the caller has, fell out. Amounts come as text: no digit passes
 // through a float.
 const loadOthers = `
 	with reach as (select event_id from ledger_reach), near as (
@@ -35,8 +36,7 @@ const loadOthers = `
 		coalesce(merchant_transaction_id, ''), coalesce(vendor_id, ''), coalesce(currency, ''), coalesce(payment_method, ''),
 		coalesce(country, ''), coalesce(state, ''), coalesce(status, ''),
 		coalesce(amount::text, ''), coalesce(amount_usd::text, ''), coalesce(tax_amount::text, ''), coalesce(tax_usd::text, ''), deposits
-	from near left join unnest($5::bigint[]) as batch (id) on batch.id = near.id
-	where batch.id is null`
+	from near where near.id not in (select unnest($5::bigint[]))`
 
 // load extends the reach to the batch, adds the other events of its keys, and returns the reach before, and up to where
 // declines were counted. Nothing was ever booked of an event beyond the reach.
