@@ -1,9 +1,11 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -41,13 +43,12 @@ func (r *Reader) Totals(ctx context.Context, q ipn.TotalsQuestion) ([]ipn.Total,
 		append(p.arguments(), string(q.GroupBy))...)
 }
 
-// totalsByDay reads a year of days, which is thousands of rows, as the texts they come in.
+// totalsByDay reads a year of days, which is thousands of rows, as the texts they come in, and puts them in order here: the
+// server takes longer to sort them than to read them.
 func (r *Reader) totalsByDay(ctx context.Context, q ipn.TotalsQuestion) ([]ipn.Total, error) {
 	rows, err := r.pool.Query(ctx, `
-		select day::text, case when payout then 'payout' else '' end, currency, n::text, amount::text, tax::text, amount_usd::text
-		from daily_sums where test = $1 and ($2::date is null or day >= $2) and ($3::date is null or day < $3)
-		order by test, daily_sums.day, payout, daily_sums.currency`,
-		q.Test, dayOf(q.From), dayOf(q.To))
+		select day, payout, currency, n, amount, tax, amount_usd from daily_sums where test = $1 and day >= $2 and day < $3`,
+		pgx.QueryResultFormats{pgx.TextFormatCode}, q.Test, dayOrEnd(q.From, pgtype.NegativeInfinity), dayOrEnd(q.To, pgtype.Infinity))
 	if err != nil {
 		return nil, known(err)
 	}
@@ -61,12 +62,18 @@ func (r *Reader) totalsByDay(ctx context.Context, q ipn.TotalsQuestion) ([]ipn.T
 		t.Test = q.Test
 		totals = append(totals, t)
 	}
+	slices.SortFunc(totals, func(a, b ipn.Total) int {
+		return cmp.Or(strings.Compare(a.Day, b.Day), cmp.Compare(a.Kind, b.Kind), strings.Compare(a.Currency, b.Currency))
+	})
 	return totals, known(rows.Err())
 }
 
-// readTotal reads a row of texts.
+// readTotal reads a row of texts. Of the kinds it tells payouts alone from the others.
 func readTotal(row [][]byte) (t ipn.Total, err error) {
-	t.Day, t.Kind, t.Currency = string(row[0]), ipn.MovementKind(row[1]), string(row[2])
+	t.Day, t.Currency = string(row[0]), string(row[2])
+	if string(row[1]) == "t" {
+		t.Kind = ipn.MovePayout
+	}
 	if t.Count, err = strconv.ParseInt(string(row[3]), 10, 64); err != nil {
 		return t, err
 	}
