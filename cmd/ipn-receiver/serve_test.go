@@ -111,10 +111,10 @@ func (r *running) await(pattern string) {
 	}
 }
 
-// eventually polls for half a minute, which a loaded machine may need for a fresh cluster.
+// eventually polls for two minutes, which a loaded machine may need for a fresh cluster, or for what kills left over.
 func eventually(tb testing.TB, what string, done func() bool) {
 	tb.Helper()
-	deadline := time.After(30 * time.Second)
+	deadline := time.After(2 * time.Minute)
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for !done() {

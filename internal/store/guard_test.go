@@ -31,7 +31,7 @@ func TestAnUnsafeServerIsNamedAndRefused(t *testing.T) {
 			if unsafe.Setting != h.setting || unsafe.Mend == "" || !errors.Is(s.Ready(t.Context()), ipn.ErrUnavailable) {
 				t.Errorf("got %+v", unsafe)
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 			defer cancel()
 			_, err := r.Record(ctx, charge("refused-"+h.setting))
 			wantUnavailable(t, err, unsafe.Error())
@@ -56,7 +56,7 @@ func TestAServerThatTurnsUnsafeLosesItsConnections(t *testing.T) {
 	execute(t, server.DSN(), "alter system set default_transaction_read_only = on", "select pg_reload_conf()")
 	var unsafe *store.UnsafeError
 	eventually(t, "the hazard is named", func() bool { return errors.As(s.Ready(t.Context()), &unsafe) })
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
 	_, err := r.Record(ctx, charge("R2"))
 	wantUnavailable(t, err, unsafe.Error())

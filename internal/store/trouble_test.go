@@ -104,7 +104,7 @@ func TestACallerWhosePatienceEndsHearsWhyAndNoData(t *testing.T) {
 	t.Parallel()
 	dsn := pgtest.New(t)
 	refuseRows(t, dsn, "true", "55P03")
-	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
 	_, err := running(t, dsn).Record(ctx, charge("R1"))
 	wantUnavailable(t, err, "SQLSTATE 55P03")
@@ -134,7 +134,7 @@ func TestAnOutageIsHeldThroughAndImpatientCallersLeave(t *testing.T) {
 			mustRecord(t, r, charge(fmt.Sprint("before-", i)))
 			outage.begin()
 			patient := recordAll(context.Background(), r, charge(fmt.Sprint("held-", i)), charge(fmt.Sprint("held-too-", i)))
-			ctx, cancel := context.WithTimeout(t.Context(), 400*time.Millisecond)
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 			defer cancel()
 			_, err = r.Record(ctx, charge(fmt.Sprint("left-", i), "firstName=Ann"))
 			if !errors.Is(err, ipn.ErrUnavailable) || !strings.Contains(err.Error(), outage.want) || strings.Contains(err.Error(), "Ann") {
@@ -167,7 +167,7 @@ func TestARowTheServerStumblesOverHoldsUpNobodyElse(t *testing.T) {
 	dsn := pgtest.New(t)
 	refuseRows(t, dsn, "new.reference_number like 'POISON%'", "XX001")
 	r := running(t, dsn)
-	impatient, cancel := context.WithTimeout(t.Context(), time.Second)
+	impatient, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	waitForPoison := recordAll(impatient, r, charge("POISON1"))
 	for i := range 20 {
@@ -176,6 +176,7 @@ func TestARowTheServerStumblesOverHoldsUpNobodyElse(t *testing.T) {
 	if impatient.Err() != nil {
 		t.Error("the neighbours waited until the poison had left")
 	}
+	cancel()
 	wantUnavailable(t, waitForPoison()[0].err, "SQLSTATE XX001")
 	wantSums(t, dsn, 20, 20)
 }

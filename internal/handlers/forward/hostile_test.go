@@ -143,7 +143,7 @@ func TestAHostileAnswerCostsLittle(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			target := speak(t, tt.say)
-			err := send(t, sinkTo(t, target.url, within(time.Second)))
+			err := send(t, sinkTo(t, target.url, within(3*time.Second)))
 			if got := text(err); got != tt.want && !(tt.want == unanswered && got == late) {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
