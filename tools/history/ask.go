@@ -235,7 +235,8 @@ func (a *asker) measure(q question) error {
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// time asks a question in rounds, first a few times for nothing, and returns how long the answers took, in order, and how long the longest was, in bytes.
+// time asks a question in rounds, first a few times for nothing, and returns how long the answers took, shortest first, and
+// the size of the largest in bytes.
 func (a *asker) time(q question) (waits []time.Duration, size int, err error) {
 	const warm = 5
 	for i := range a.Rounds + warm {
